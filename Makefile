@@ -1,0 +1,50 @@
+# Two commands set everything up: `make demo` and `make test`.
+SHELL := /bin/bash
+PYTHON ?= python3
+UV := $(shell command -v uv || echo .uv/bin/uv)
+export UV_PYTHON_DOWNLOADS := never
+BIN := .venv/bin
+
+.PHONY: demo test check lint format bench lock clean
+
+demo: .venv/.run  ## answer questions from the handbook of an invented company, in a browser
+	$(BIN)/footnote serve --docs functions/local/handbook
+
+test: .venv/.dev  ## all tests
+	$(BIN)/pytest
+
+check: .venv/.dev lint  ## what CI runs
+	$(BIN)/pytest
+
+lint: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: $(UV)  ## pin anew what pyproject.toml allows
+	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements.lock
+	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
+
+clean:
+	rm -rf .venv .uv .footnote
+
+.uv/bin/uv:
+	$(PYTHON) -m venv .uv && .uv/bin/pip install -q uv
+
+.venv/bin/python: | $(UV)
+	$(UV) venv -q --python $(PYTHON) .venv
+
+.venv/.run: requirements.lock pyproject.toml | .venv/bin/python
+	$(UV) pip install -q --require-hashes -r requirements.lock
+	$(UV) pip install -q --no-deps -e .
+	touch $@
+
+.venv/.dev: requirements-dev.lock pyproject.toml | .venv/bin/python
+	$(UV) pip install -q --require-hashes -r requirements-dev.lock
+	$(UV) pip install -q --no-deps -e .
+	touch $@ .venv/.run

@@ -1,0 +1,96 @@
+"""Every setting, in one frozen model, read once from the environment."""
+
+import difflib
+import os
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from graph.errors import InvalidSetting
+
+PREFIX = "FOOTNOTE_"
+
+
+class Settings(BaseSettings):
+    """What an operator may set. Each field is the variable ``FOOTNOTE_<NAME>`` unless it names another."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, env_ignore_empty=True, populate_by_name=True)
+
+    home: Path = Path(".footnote")
+    """Folder of the embedded stores (laptop only)."""
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    """Least severe level that is logged."""
+    token: SecretStr | None = None
+    """Bearer token that `footnote ask --url` sends."""
+
+    groq_api_key: SecretStr | None = Field(default=None, validation_alias="GROQ_API_KEY")
+    """Groq's key. Without it answers are extractive."""
+    groq_base_url: str | None = Field(default=None, validation_alias="GROQ_BASE_URL")
+    """Another address that speaks Groq's API."""
+    model_strong: str = "openai/gpt-oss-120b"
+    """Model that writes answers, and settles claims in doubt."""
+    model_fast: str = "openai/gpt-oss-20b"
+    """Model that plans, grades and checks."""
+    model_fallbacks: tuple[str, ...] = ("llama-3.3-70b-versatile", "llama-3.1-8b-instant")
+    """Models tried in this order when the one asked for is missing, overloaded or out of quota (a JSON list)."""
+
+    max_rounds: int = Field(default=2, ge=0, le=5)
+    """Replans in one turn, at most."""
+    max_revisions: int = Field(default=1, ge=0, le=5)
+    """Revisions of an answer in one turn, at most."""
+    turn_seconds: float = Field(default=120, gt=0, le=900)
+    """Seconds that a turn may take."""
+    turn_tokens: int = Field(default=60_000, ge=1_000)
+    """Model tokens that a turn may use, prompt and completion."""
+    turn_calls: int = Field(default=12, ge=1, le=50)
+    """Model calls that a turn may make."""
+    context_tokens: int = Field(default=8_000, ge=1_000)
+    """Tokens of one prompt; its parts get shares of it."""
+    rate_per_minute: int = Field(default=30, ge=1)
+    """Turns that one user may start in a minute."""
+    rate_burst: int = Field(default=30, ge=1)
+    """Turns that one user may start at once."""
+    thread_ttl_days: int = Field(default=90, ge=1)
+    """Days after its last turn that a thread is kept."""
+
+    embedder: Literal["e5-small-int8"] = "e5-small-int8"
+    """Embedding model."""
+    fusion: Literal["absolute", "rrf"] = "absolute"
+    """How the two arms of a search become one list."""
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a Groq key is set."""
+        return self.groq_api_key is not None
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str] | None = None, **overrides: object) -> Self:
+        """Settings from the environment, with ``overrides`` (from a command line) above it.
+
+        Raises:
+            InvalidSetting: a variable is misspelt or its value is out of range; the message names it.
+        """
+        known = {f"{PREFIX}{name}".upper() for name in cls.model_fields}
+        for name in os.environ if environment is None else environment:
+            if name.startswith(PREFIX) and name not in known:
+                nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
+                msg = f"{name} is not a setting. Did you mean {nearest}?"
+                raise InvalidSetting(msg)
+        try:
+            return cls(**overrides)  # type: ignore[arg-type]  # pydantic validates them
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = str(first["loc"][0])
+            variable = field if field.isupper() else f"{PREFIX}{field.upper()}"
+            msg = f"{variable}={first['input']!r}: {first['msg']}"
+            raise InvalidSetting(msg) from None
+
+
+@cache
+def settings() -> Settings:
+    """The settings of this process."""
+    return Settings.read()
