@@ -41,7 +41,7 @@ class Retriever:
     index: PassageIndex
     fusion: Literal["absolute", "rrf"] = "absolute"
 
-    async def search(
+    async def search(  # noqa: PLR0913  # one call says all that a wave is about
         self,
         queries: Sequence[str],
         access: Access,

@@ -3,7 +3,6 @@
 import difflib
 import os
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Literal, Self
 
@@ -22,6 +21,8 @@ class Settings(BaseSettings):
 
     home: Path = Path(".footnote")
     """Folder of the embedded stores (laptop only)."""
+    cache: Path = Path("~/.cache/footnote")
+    """Folder for what can be made again, such as the embedder's graph."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     """Least severe level that is logged."""
     token: SecretStr | None = None
@@ -88,9 +89,3 @@ class Settings(BaseSettings):
             variable = field if field.isupper() else f"{PREFIX}{field.upper()}"
             msg = f"{variable}={first['input']!r}: {first['msg']}"
             raise InvalidSetting(msg) from None
-
-
-@cache
-def settings() -> Settings:
-    """The settings of this process."""
-    return Settings.read()

@@ -184,6 +184,8 @@ class Finished:
     approvals: list[Approval] = field(default_factory=list)
     usage_by_node: dict[str, Usage] = field(default_factory=dict)
     ms_by_node: dict[str, float] = field(default_factory=dict)
+    trace_id: str = ""
+    spans: list[TraceSpan] = field(default_factory=list)
 
 
 Event = Status | Planned | Found | Token | Revised | Waiting | Finished
