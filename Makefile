@@ -3,6 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 UV := $(shell command -v uv || echo .uv/bin/uv)
 export UV_PYTHON_DOWNLOADS := never
+export UV_SYSTEM_CERTS := true
 BIN := .venv/bin
 
 .PHONY: demo test check lint format bench lock clean
