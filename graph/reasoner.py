@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NotRequired, Protocol, TypedDict
 
 from graph.ports import ArmHits, Passage
-from graph.turn import Intent, Step, Waiting
+from graph.turn import Intent, Revised, Step, Waiting
 
 
 class Exchange(TypedDict):
@@ -174,8 +174,11 @@ class Reasoner(Protocol):
 
     async def grade(self, task: GradeTask, budget: Budget) -> Grade: ...
 
-    def answer(self, task: AnswerTask, budget: Budget) -> AsyncIterator[str]:
-        """Pieces of the answer's text with markers ``[1]``; an empty answer means that nothing supports one."""
+    def answer(self, task: AnswerTask, budget: Budget) -> AsyncIterator[str | Revised]:
+        """Pieces of the answer's text with markers ``[1]``; an empty answer means that nothing supports one.
+
+        A `Revised` among them replaces all pieces before it (a stream broke and a fresh call went another way).
+        """
         ...
 
     async def check(self, task: CheckTask, budget: Budget) -> list[Claim]: ...
