@@ -1,7 +1,9 @@
 """What goes into a turn and what comes out of it: plain data that the graph, its checkpoints and its callers share."""
 
 from dataclasses import dataclass, field
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict  # pydantic reads these as the wire's schema, before 3.12 too
 
 from graph.filters import Condition
 from graph.ports import Access
