@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytest_plugins = ["tests.services"]
+
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 
 

@@ -1,0 +1,28 @@
+"""Clients of AWS services: built at the first use, kept for the life of the process, used from any thread."""
+
+import threading
+from functools import cache
+from typing import Any
+
+from boto3.session import Session
+from botocore.config import Config
+
+_building = threading.Lock()
+
+
+def client(service: str) -> Any:
+    """The client of a service; region, credentials and endpoint come from the environment, as AWS's tools read them."""
+    with _building:  # two first calls at once would read the service's model twice
+        return _client(service)
+
+
+@cache
+def _client(service: str) -> Any:
+    config = Config(
+        connect_timeout=3,
+        read_timeout=10,
+        retries={"mode": "standard", "max_attempts": 5},
+        max_pool_connections=32,
+        signature_version="s3v4" if service == "s3" else None,  # presigned POSTs would fall back to v2 in older regions
+    )
+    return Session().client(service, config=config)
