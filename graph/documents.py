@@ -136,11 +136,12 @@ def fresh(tenant: str, path: str, info: ObjectInfo, *, uri: str, previous: Docum
     meta, groups = typed(info.metadata)
     old = previous if previous is not None and not previous.get("deleted") else None
     now = _now()
+    shown = path.encode(errors="replace").decode()  # names on disk need not be Unicode
     return {
         "document_id": document_id(tenant, path),
         "tenant": tenant,
-        "title": old["title"] if old else path.rpartition("/")[2],
-        "path": path,
+        "title": old["title"] if old else shown.rpartition("/")[2],
+        "path": shown,
         "uri": uri,
         "status": "pending",
         "version": version_of(info),
@@ -149,7 +150,7 @@ def fresh(tenant: str, path: str, info: ObjectInfo, *, uri: str, previous: Docum
         "passages": old["passages"] if old else 0,
         "characters": old["characters"] if old else 0,
         "meta": meta,
-        "groups": groups,
+        "groups": groups or (old["groups"] if old else []),  # the file itself may name them: until it is read the old ones hold
         "warnings": [],
         "created_at": old["created_at"] if old else now,
         "updated_at": now,
@@ -245,16 +246,6 @@ class Documents:
         condition = Absent() if previous is None else Equals({"revision": previous["revision"]})
         return stored if await self._table.put(item, condition=condition) else None
 
-    async def tombstone(self, tenant: str, document_id: str, *, sequencer: str = "") -> None:
-        """Leave a tombstone in the document's place. Not there: nothing happens."""
-        while True:
-            record = await self.at_rest(tenant, document_id)
-            if record is None or record.get("deleted"):
-                return
-            newest = sequencer if is_older(record["sequencer"], than=sequencer) else record["sequencer"]
-            if await self.update(record, {**record, "deleted": True, "passages": 0, "characters": 0, "sequencer": newest}):
-                return
-
     async def remove(self, access: Access, document_id: str, *, bucket: Bucket, index: PassageIndex) -> None:
         """Take a document away: from here on nothing answers from it, and a late event does not bring it back.
 
@@ -263,8 +254,23 @@ class Documents:
         """
         record = await self.get(access, document_id)
         await bucket.delete(key_of(record["tenant"], record["path"]))
-        await self.tombstone(record["tenant"], document_id)
-        await index.remove(document_id)
+        await self.tombstone(record["tenant"], document_id, index=index)
+
+    async def tombstone(self, tenant: str, document_id: str, *, index: PassageIndex, sequencer: str = "") -> None:
+        """Leave a tombstone in the document's place, and nothing of it in the index. Not there: nothing happens."""
+        while True:
+            record = await self.at_rest(tenant, document_id)
+            if record is None or record.get("deleted"):
+                return
+            held = await self.update(record, {**record, "stage": "indexing"})  # whoever puts the file anew waits
+            if held is None:
+                continue
+            await index.remove(document_id)
+            newest = sequencer if is_older(held["sequencer"], than=sequencer) else held["sequencer"]
+            gone: DocumentRecord = {**held, "deleted": True, "passages": 0, "characters": 0, "sequencer": newest}
+            gone.pop("stage", None)
+            if await self.update(held, gone):
+                return
 
 
 def _partition(tenant: str) -> str:

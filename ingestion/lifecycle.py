@@ -1,0 +1,207 @@
+"""The life of a document: whatever happened to an object, registry and index become what the bucket says.
+
+Events tell that something happened, not what is so: they come twice, late and out of order. So the bucket is asked, and every
+write to the registry proves that nobody wrote in between. A worker may die anywhere: what it staged is not visible, and the
+next one to read the same version stores the same passages under the same ids.
+"""
+
+import asyncio
+import logging
+import time
+from contextlib import suppress
+from typing import TypedDict, Unpack
+
+from graph.documents import (
+    DocumentError,
+    DocumentRecord,
+    Documents,
+    DocumentStatus,
+    Stage,
+    check_path,
+    document_id,
+    fresh,
+    is_hidden,
+    is_older,
+    place_of,
+    version_of,
+)
+from graph.errors import BadName, Unavailable
+from graph.ports import Document, MetaValue, ObjectInfo
+from graph.wiring import Wiring
+from ingestion.embedding import embedded
+from ingestion.events import LAST_ATTEMPT, Change
+from ingestion.failures import FileFailure
+from ingestion.passages import cut, read
+
+_LOG = logging.getLogger(__name__)
+_PROGRESS_EVERY_S = 0.5
+
+
+class _Superseded(Exception):
+    """Somebody else wrote the record: a newer version, a removal, or a second worker with the same event."""
+
+
+class _Changes(TypedDict, total=False):
+    status: DocumentStatus
+    stage: Stage
+    progress: float
+    passages: int
+    characters: int
+    title: str
+    meta: dict[str, MetaValue]
+    groups: list[str]
+    error: DocumentError
+    warnings: list[str]
+
+
+class _Claim:
+    """The right to write one document's record, until somebody else does."""
+
+    def __init__(self, documents: Documents, record: DocumentRecord, info: ObjectInfo) -> None:
+        self._documents = documents
+        self._told_at = time.monotonic()
+        self.record = record
+        self.info = info
+
+    async def advance(self, **changes: Unpack[_Changes]) -> None:
+        record: DocumentRecord = {**self.record, **changes}
+        if record["status"] != "processing":
+            record.pop("stage", None)
+            record.pop("progress", None)
+        stored = await self._documents.update(self.record, record)
+        if stored is None:
+            raise _Superseded
+        self.record, self._told_at = stored, time.monotonic()
+
+    async def tell(self, progress: float) -> None:
+        """Advance the progress, now and then."""
+        if time.monotonic() - self._told_at > _PROGRESS_EVERY_S:
+            await self.advance(progress=round(progress, 2))
+
+    @property
+    def document(self) -> Document:
+        """The version that is being read."""
+        record = self.record
+        return Document(
+            document_id=record["document_id"],
+            version=record["version"],
+            tenant=record["tenant"],
+            groups=frozenset(record["groups"]),
+        )
+
+
+class Lifecycle:
+    """Applies changes, with the adapters of one wiring."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        self._bucket, self._index, self._embedder = wiring.bucket, wiring.index, wiring.embedder
+        self._documents = Documents(wiring.table)
+
+    async def settle(self, change: Change) -> None:
+        """Make registry and index what the bucket says of a key. Raises what another try may cure."""
+        place = place_of(change.key)
+        if place is None or is_hidden(place[1]):
+            return
+        try:
+            await self._settle(*place, change)
+        except Exception as error:
+            _LOG.exception("document %s, attempt %d", document_id(*place), change.attempt)
+            if change.attempt >= LAST_ATTEMPT:
+                await self._give_up(*place, error)
+            raise
+
+    async def _settle(self, tenant: str, path: str, change: Change) -> None:
+        again = False
+        while (claim := await self._claim(tenant, path, change, again=again)) is not None:
+            published = False
+            try:
+                body = await self._bucket.get(change.key)
+                if body is None or await self._bucket.head(change.key) != claim.info:
+                    again = True
+                    continue  # it changed while it was read
+                await self._read(claim, body)
+                published = True
+                await claim.advance(status="ready")
+            except (FileFailure, BadName) as failure:
+                await self._fail(claim, failure)
+            except _Superseded:
+                if published:  # this version may have replaced a newer one
+                    again = True
+                    continue
+            return
+
+    async def _claim(self, tenant: str, path: str, change: Change, *, again: bool) -> _Claim | None:
+        """The right to read what is in the bucket now; None where the document already says the same."""
+        while True:
+            previous = await self._documents.at_rest(tenant, document_id(tenant, path))
+            try:
+                info = await self._bucket.head(change.key)
+            except BadName:
+                return None  # no object of this bucket can have this name
+            if info is None:
+                name = document_id(tenant, path)
+                await self._documents.tombstone(tenant, name, index=self._index, sequencer=change.sequencer)
+                return None
+            if previous is not None and not again and _is_settled(previous, info):
+                return None
+            record = fresh(tenant, path, info, uri=self._bucket.uri(change.key), previous=previous)
+            sequencers = (change.sequencer or info.sequencer, previous["sequencer"] if previous else "")
+            record["sequencer"] = sequencers[is_older(sequencers[0], than=sequencers[1])]
+            stored = await self._documents.update(
+                previous, {**record, "status": "processing", "stage": "parsing", "progress": 0}
+            )
+            if stored is not None:
+                return _Claim(self._documents, stored, info)
+
+    async def _read(self, claim: _Claim, body: bytes) -> None:
+        """Parse, chunk, embed, and publish the version as a whole."""
+        check_path(claim.record["path"])
+        reading = await asyncio.to_thread(read, body, claim.record, claim.info.metadata)
+        await claim.advance(stage="chunking", title=reading.title, meta=reading.meta, groups=reading.groups)
+        passages = await asyncio.to_thread(cut, reading, claim.record, self._embedder)
+        await claim.advance(stage="embedding", warnings=reading.parsed.warnings)
+        done = 0
+        async for part in embedded(passages, self._embedder, self._index):
+            await self._index.stage(
+                claim.document, part.passages, part.vectors, texts_sha256=part.texts_sha256, model=self._embedder.model
+            )
+            done += len(part.passages)
+            await claim.tell(done / len(passages))
+        await claim.advance(stage="indexing", progress=1)
+        await self._index.publish(claim.document)
+        claim.record |= {"passages": len(passages), "characters": len(reading.parsed.text)}
+
+    async def _fail(self, claim: _Claim, failure: FileFailure | BadName) -> None:
+        """Nothing answers from a file that cannot be read, not even what was there before it."""
+        remedy = "Give the file another name."
+        error: DocumentError = (
+            failure.error
+            if isinstance(failure, FileFailure)
+            else {"code": "bad_name", "message": str(failure), "remedy": remedy}
+        )
+        with suppress(_Superseded):
+            await claim.advance(stage="indexing")
+            await self._index.remove(claim.record["document_id"])
+            await claim.advance(status="failed", error=error, passages=0, characters=0)
+
+    async def _give_up(self, tenant: str, path: str, cause: Exception) -> None:
+        """Say so in the registry, as far as that can still be reached."""
+        record = await self._documents.find(tenant, document_id(tenant, path))
+        if record is None or record.get("deleted"):
+            return
+        error: DocumentError = {
+            "code": "internal",
+            "message": f"the file could not be read in {LAST_ATTEMPT} attempts ({type(cause).__name__})",
+            "remedy": "Look into the log for this document's id, then upload the file again.",
+        }
+        with suppress(Unavailable):  # what answered before is no longer what the bucket holds
+            await self._index.remove(record["document_id"])
+        failed: DocumentRecord = {**record, "status": "failed", "error": error, "passages": 0, "characters": 0}
+        failed.pop("stage", None)
+        failed.pop("progress", None)
+        await self._documents.update(record, failed)
+
+
+def _is_settled(record: DocumentRecord, info: ObjectInfo) -> bool:
+    final = record["status"] == "ready" or (record["status"] == "failed" and record["error"]["code"] != "internal")
+    return final and not record.get("deleted") and record["version"] == version_of(info)
