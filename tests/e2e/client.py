@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -66,10 +66,10 @@ class Client:
     def ask_sse(self, question: str, **body: Any) -> list[Json]:
         """Events of a turn over server-sent events, heartbeats left out; each ``id:`` is checked against its ``seq``."""
         headers = {"Accept": "text/event-stream"}
-        with self.http.stream("POST", "/chat", json={"question": question, **body}, headers=headers) as response:
-            assert response.status_code == 200, response.read()
-            assert response.headers["content-type"].startswith("text/event-stream")
-            return list(_sse_events(response.iter_lines()))
+        response = self.request("POST", "/chat", json={"question": question, **body}, headers=headers)
+        assert response.status_code == 200, response.text
+        assert response.headers["content-type"].startswith("text/event-stream")
+        return list(_sse_events(response.text.split("\n")))
 
     def socket(self) -> ClientConnection:
         """An open WebSocket."""
@@ -80,8 +80,12 @@ class Client:
     def ask_socket(self, question: str, **body: Any) -> list[Json]:
         """Events of a turn over a WebSocket of its own, heartbeats left out."""
         with self.socket() as socket:
-            socket.send(json.dumps({"action": "ask", "message_id": f"m-{uuid4().hex}", "question": question, **body}))
-            return self.events(socket)
+            while True:
+                socket.send(json.dumps({"action": "ask", "message_id": f"m-{uuid4().hex}", "question": question, **body}))
+                events = self.events(socket)
+                if events[-1].get("code") != "rate_limited":
+                    return events
+                time.sleep(2)
 
     def events(self, socket: ClientConnection) -> list[Json]:
         """What a WebSocket receives until ``done`` or ``error``, heartbeats left out."""
@@ -129,7 +133,7 @@ class Client:
                 return
 
 
-def _sse_events(lines: Iterator[str]) -> Iterator[Json]:
+def _sse_events(lines: Iterable[str]) -> Iterator[Json]:
     fields: dict[str, str] = {}
     for line in lines:
         if line:
