@@ -52,10 +52,13 @@ class Ambiguity(TypedDict):
     options: list[str]
 
 
+Verdict = Literal["relevant", "partial", "irrelevant"]
+
+
 class Grade(TypedDict):
     """What the passages are worth."""
 
-    verdicts: dict[str, Literal["relevant", "partial", "irrelevant"]]
+    verdicts: dict[str, Verdict]
     """By passage id."""
     sufficient: bool
     missing: str

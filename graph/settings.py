@@ -39,6 +39,9 @@ class Settings(BaseSettings):
     model_fallbacks: tuple[str, ...] = ("llama-3.3-70b-versatile", "llama-3.1-8b-instant")
     """Models tried in this order when the one asked for is missing, overloaded or out of quota (a JSON list)."""
 
+    otlp_endpoint: str | None = Field(default=None, validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT")
+    """Where traces are sent by OTLP. Without it they are kept with the turn only."""
+
     max_rounds: int = Field(default=2, ge=0, le=5)
     """Replans in one turn, at most."""
     max_revisions: int = Field(default=1, ge=0, le=5)

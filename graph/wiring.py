@@ -3,6 +3,7 @@
 Imports stand inside the functions: ingestion never pays for LangGraph, nor the connection handler for an index.
 """
 
+import asyncio
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,13 @@ from graph.ports import Bucket, Embedder, PassageIndex, Table
 from graph.settings import Settings
 
 if TYPE_CHECKING:
+    import aiosqlite
+
+    from graph.adapters.otlp import TraceExporter
     from graph.agent import Agent
     from graph.reasoner import Reasoner
     from graph.retrieval import Retriever
+    from graph.tracing import Trace
 
 
 class Wiring:
@@ -20,6 +25,9 @@ class Wiring:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self._opening = asyncio.Lock()
+        self._agent: Agent | None = None
+        self._checkpoints: aiosqlite.Connection | None = None
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -70,11 +78,49 @@ class Wiring:
 
     async def agent(self) -> "Agent":
         """The agent over all of it, one for the process."""
-        raise NotImplementedError
+        async with self._opening:
+            if self._agent is None:
+                self._agent = await self._open_agent()
+            return self._agent
+
+    async def _open_agent(self) -> "Agent":
+        import aiosqlite
+        from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+        from graph.agent import Agent
+
+        self.settings.home.mkdir(parents=True, exist_ok=True)
+        self._checkpoints = await aiosqlite.connect(self.settings.home / "checkpoints.sqlite")
+        await self._checkpoints.execute("PRAGMA synchronous = NORMAL")  # with the saver's WAL a crash loses nothing
+        saver = AsyncSqliteSaver(self._checkpoints)
+        await saver.setup()
+        export = self._export if self.settings.otlp_endpoint else None
+        return Agent(
+            reasoner=self.reasoner, retriever=self.retriever, settings=self.settings, checkpointer=saver, export=export
+        )
+
+    def _export(self, trace: "Trace") -> None:
+        self.exporter.export(trace)
+
+    @cached_property
+    def exporter(self) -> "TraceExporter":
+        """Where finished traces go; first used after the first answer."""
+        from graph.adapters.otlp import TraceExporter
+
+        return TraceExporter()
 
     async def close(self) -> None:
         """Let go of what was opened."""
-        raise NotImplementedError
+        opened = vars(self)  # a cached property stands here once it was used
+        if self._agent is not None:
+            await self._agent.close()
+        if self._checkpoints is not None:
+            await self._checkpoints.close()
+        for name in ("reasoner", "index", "table"):
+            if hasattr(opened.get(name), "close"):
+                await opened[name].close()
+        if "exporter" in opened:
+            await asyncio.to_thread(self.exporter.close)
 
 
 @cache

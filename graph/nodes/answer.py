@@ -1,0 +1,64 @@
+"""``answer``: write it, streaming."""
+
+import asyncio
+
+from langgraph.runtime import Runtime
+
+from graph.errors import ModelUnavailable
+from graph.nodes.bounds import seconds_left
+from graph.nodes.grade import PASSAGES_SHARE
+from graph.nodes.observed import observed
+from graph.nodes.sources import useful, within
+from graph.reasoner import AnswerTask
+from graph.state import Bound, Deps, State, Update
+from graph.turn import Revised, Token
+
+
+@observed(progress=0.55)
+async def answer(state: State, runtime: Runtime[Deps]) -> Update:
+    """Write the answer from numbered sources. Only the first writing is streamed; a revision shows when it is whole."""
+    deps = runtime.context
+    revising = bool(state["unsupported"])
+    text = ""
+    cut: Bound | None = None
+    try:
+        async with asyncio.timeout(max(0.0, seconds_left(deps))):
+            async for piece in deps.reasoner.answer(_task(state, deps), deps.budget):
+                text = piece.answer if isinstance(piece, Revised) else text + piece
+                if not revising:
+                    runtime.stream_writer(piece if isinstance(piece, Revised) else Token(text=piece))
+    except TimeoutError:
+        cut = "seconds"
+    except ModelUnavailable:
+        if not text and not revising:
+            raise
+        cut = "seconds"
+    if revising:
+        return _revised(state, text, cut)
+    return Update(draft=text, shown=text, cut=cut or _cut(deps))
+
+
+def _task(state: State, deps: Deps) -> AnswerTask:
+    tokens = int(deps.settings.context_tokens * PASSAGES_SHARE)
+    return AnswerTask(
+        question=state["plan"]["question"],
+        language=state["language"],
+        sources=within(useful(state), tokens, deps.retriever.embedder),
+        history=state["history"],
+        summary=state["summary"],
+        conflicts=state["grade"]["conflicts"],
+        unsupported=state["unsupported"],
+        draft=state["draft"],
+    )
+
+
+def _revised(state: State, text: str, cut: Bound | None) -> Update:
+    """The revision, if it came out whole; else the draft stays, and what is unsupported in it falls at the end."""
+    done = text.strip() and not cut
+    return Update(draft=text if done else state["draft"], revisions=state["revisions"] + 1)
+
+
+def _cut(deps: Deps) -> Bound | None:
+    """``tokens`` when the model ran into its limit of output."""
+    writing = [call for call in deps.budget.made if call.node == "answer"]
+    return "tokens" if writing and writing[-1].outcome == "cut" else None

@@ -1,0 +1,57 @@
+"""``grade``: whether what was found is enough."""
+
+from langgraph.runtime import Runtime
+
+from graph.errors import ModelUnavailable
+from graph.nodes.bounds import spent_bound
+from graph.nodes.observed import observed
+from graph.nodes.sources import useful, within
+from graph.reasoner import Grade, GradeTask, Verdict
+from graph.state import Bound, Deps, State, Update
+
+PASSAGES_SHARE = 0.5
+"""Of a prompt's tokens."""
+
+
+@observed(progress=0.4)
+async def grade(state: State, runtime: Runtime[Deps]) -> Update:
+    """Judge the passages, and say what is missing; no model is asked where the retrieval is confident, or found nothing."""
+    deps = runtime.context
+    if not state["news"]:
+        return Update(stopped="no_progress")
+    made = _by_score(state) if _settled(state, deps) else await _reasoned(state, deps)
+    merged = Grade(**{**made, "verdicts": state["grade"]["verdicts"] | made["verdicts"]})
+    return Update(grade=merged, stopped=None if made["sufficient"] else _stopped(merged, state, deps))
+
+
+def _settled(state: State, deps: Deps) -> bool:
+    off_topic = state["plan"]["intent"] in ("out_of_scope", "action") and state["confidence"] == "none"
+    return state["confidence"] == "confident" or off_topic or spent_bound(deps, reserve_calls=1) is not None
+
+
+def _by_score(state: State) -> Grade:
+    if state["confidence"] == "none":
+        verdicts: dict[str, Verdict] = {source["passage"]["passage_id"]: "irrelevant" for source in state["sources"]}
+        return Grade(verdicts=verdicts, sufficient=False, missing="", conflicts="")
+    return Grade(verdicts={}, sufficient=True, missing="", conflicts="")
+
+
+async def _reasoned(state: State, deps: Deps) -> Grade:
+    sources = within(useful(state), int(deps.settings.context_tokens * PASSAGES_SHARE), deps.retriever.embedder)
+    task = GradeTask(question=state["plan"]["question"], sources=sources, hits=state["hits"])
+    try:
+        return await deps.reasoner.grade(task, deps.budget)
+    except ModelUnavailable:
+        deps.budget.fallbacks.append("rule:grade")
+        return _by_score(state)
+
+
+def _stopped(made: Grade, state: State, deps: Deps) -> Bound | None:
+    """What keeps a further round from being made."""
+    if made.get("ambiguity") and not state["clarified"]:
+        return None
+    if not made["missing"]:
+        return "no_progress"
+    if state["rounds"] >= deps.settings.max_rounds:
+        return "rounds"
+    return spent_bound(deps, reserve_calls=3)  # a plan, a grade, the answer

@@ -1,0 +1,88 @@
+"""One trace per turn, by OpenTelemetry's GenAI conventions: recorded as plain data, handed to OpenTelemetry afterwards.
+
+Spans are kept with the turn in any case. Replaying them when the turn is over (``adapters/otlp.py``) costs the turn
+nothing, and lets the SDK and its exporter (0.2 s of import) wait until after the first answer.
+"""
+
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from graph.reasoner import Budget, ModelCall
+from graph.turn import TraceSpan
+
+_parent: ContextVar[str | None] = ContextVar("footnote_span", default=None)
+
+
+@dataclass(kw_only=True)
+class Trace:
+    """The spans of a turn."""
+
+    trace_id: str = field(default_factory=lambda: secrets.token_hex(16))
+    spans: list[TraceSpan] = field(default_factory=list)
+    began: float = field(default_factory=time.perf_counter)
+    began_ns: int = field(default_factory=time.time_ns)
+
+    @contextmanager
+    def span(self, name: str, attributes: Mapping[str, object] | None = None) -> Iterator[dict[str, object]]:
+        """Record what happens inside; more attributes may be put into the dict it gives."""
+        facts = dict(attributes or {})
+        span_id, parent_id = secrets.token_hex(8), _parent.get()
+        token = _parent.set(span_id)
+        start_ms = self._ms()
+        try:
+            yield facts
+        except BaseException as error:
+            if "footnote.paused" not in facts:
+                facts["error.type"] = type(error).__name__
+            raise
+        finally:
+            _parent.reset(token)
+            self._add(span_id, parent_id, name, start_ms, facts)
+
+    def model_call(self, call: ModelCall) -> None:
+        """Record a request to a model that has just ended."""
+        facts = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": "groq",
+            "gen_ai.request.model": call.model,
+            "gen_ai.usage.input_tokens": call.prompt_tokens,
+            "gen_ai.usage.output_tokens": call.completion_tokens,
+            "footnote.outcome": call.outcome,
+            "footnote.cost_usd": call.cost_usd,
+        }
+        self._add(secrets.token_hex(8), _parent.get(), f"chat {call.model}", max(0.0, self._ms() - call.ms), facts)
+
+    def _ms(self) -> float:
+        return (time.perf_counter() - self.began) * 1000
+
+    def _add(self, span_id: str, parent_id: str | None, name: str, start_ms: float, facts: dict[str, object]) -> None:
+        self.spans.append(
+            TraceSpan(
+                span_id=span_id,
+                parent_id=parent_id,
+                name=name,
+                start_ms=round(start_ms, 2),
+                duration_ms=round(self._ms() - start_ms, 2),
+                attributes=facts,
+            )
+        )
+
+
+@dataclass(kw_only=True)
+class TracedBudget(Budget):
+    """A budget whose calls also become spans."""
+
+    trace: Trace
+
+    def record(self, call: ModelCall) -> None:
+        """Book a call that has just ended."""
+        self.book(call)
+        self.trace.model_call(call)
+
+    def book(self, call: ModelCall) -> None:
+        """Book a call of an earlier run of the same turn."""
+        super().record(call)
