@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-import boto3
 import pytest
 
+from graph.adapters import boto
 from graph.adapters.dynamodb import DynamoDBTable
+from graph.adapters.s3 import S3Bucket
 from tests.standins import aws as aws_standin
 
 
@@ -27,7 +28,17 @@ def aws(aws_emulator: dict[str, str]) -> Iterator[dict[str, str]]:
 @pytest.fixture
 def dynamodb_table(aws: dict[str, str]) -> Iterator[DynamoDBTable]:
     """A table that is empty, on the local AWS."""
-    client = boto3.client("dynamodb", **aws)
+    client = boto.build("dynamodb", **aws)
     aws_standin.make_table(client, "footnote")
     yield DynamoDBTable("footnote", client=client)
+    client.close()
+
+
+@pytest.fixture
+def s3_bucket(aws: dict[str, str]) -> Iterator[S3Bucket]:
+    """A bucket that is empty, on the local AWS."""
+    client = boto.build("s3", **aws)
+    client.create_bucket(Bucket="footnote")
+    client.put_bucket_versioning(Bucket="footnote", VersioningConfiguration={"Status": "Enabled"})
+    yield S3Bucket("footnote", client=client)
     client.close()

@@ -11,18 +11,21 @@ _building = threading.Lock()
 
 
 def client(service: str) -> Any:
-    """The client of a service; region, credentials and endpoint come from the environment, as AWS's tools read them."""
+    """The process's client of a service; region, credentials and endpoint are found as AWS's own tools find them."""
     with _building:  # two first calls at once would read the service's model twice
         return _client(service)
 
 
-@cache
-def _client(service: str) -> Any:
+def build(service: str, **connection: Any) -> Any:
+    """A new client. ``connection``: arguments of boto3's ``client`` to use instead of what the environment says."""
     config = Config(
         connect_timeout=3,
         read_timeout=10,
         retries={"mode": "standard", "max_attempts": 5},
         max_pool_connections=32,
-        signature_version="s3v4" if service == "s3" else None,  # presigned POSTs would fall back to v2 in older regions
+        signature_version="s3v4" if service == "s3" else None,  # URLs and forms are presigned by v2 otherwise
     )
-    return Session().client(service, config=config)
+    return Session().client(service, config=config, **connection)
+
+
+_client = cache(build)

@@ -6,7 +6,6 @@ Metadata of ``a/b.md`` is the JSON object in ``a/.b.md.meta.json`` beside it; na
 import asyncio
 import hashlib
 import json
-import mimetypes
 import os
 import secrets
 import time
@@ -15,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
 
+from graph.content_types import type_of
 from graph.errors import BadName
 from graph.metadata import as_json, as_text
 from graph.ports import ObjectInfo
@@ -23,7 +23,6 @@ _CONTENT_TYPE = "content-type"
 """In the sidecar: a content type that is not the one of the extension."""
 _SIDECAR = ".meta.json"
 _LONGEST_NAME_BYTES = 255
-_TYPES = {".md": "text/markdown", ".markdown": "text/markdown", ".csv": "text/csv", ".tsv": "text/tab-separated-values"}
 
 
 class FolderBucket:
@@ -80,7 +79,7 @@ class FolderBucket:
             path.parent.mkdir(parents=True, exist_ok=True)
         if clash or not path.parent.is_dir():
             raise BadName(f"{key!r} cannot be stored: a part of it would be a file and a folder at once")
-        if content_type and content_type != _type_of(key):
+        if content_type and content_type != type_of(key):
             metadata[_CONTENT_TYPE] = content_type
         sidecar = _sidecar(path)
         if metadata:  # before the file: new text must never be read under the old groups
@@ -110,7 +109,7 @@ class FolderBucket:
             key=key,
             version=hashlib.sha256(identity.encode(errors="surrogateescape")).hexdigest(),
             bytes=stat.st_size,
-            content_type=content_type or _type_of(key),
+            content_type=content_type or type_of(key),
             metadata=metadata,
             modified_at=max(stat.st_ctime_ns, changed_ns) / 1e9,
             sequencer=f"{max(_written_ns(stat), changed_ns):020X}",
@@ -153,11 +152,6 @@ def _written_ns(stat: os.stat_result) -> int:
     """When the file was written: ``mtime`` is finer than ``ctime`` but may be anything in a copied file."""
     fine = stat.st_mtime_ns - stat.st_ctime_ns < 1_000_000_000
     return max(stat.st_ctime_ns, stat.st_mtime_ns) if fine else stat.st_ctime_ns
-
-
-def _type_of(key: str) -> str:
-    extension = os.path.splitext(key)[1].lower()  # noqa: PTH122  # a key is not a path
-    return _TYPES.get(extension) or mimetypes.types_map.get(extension, "application/octet-stream")
 
 
 def _read(path: Path) -> bytes | None:

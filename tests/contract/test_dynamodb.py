@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
-import boto3
 import pytest
 
+from graph.adapters import boto
 from graph.adapters.dynamodb import DynamoDBTable
 from graph.errors import InvalidRequest, TooLarge, Unavailable
 from graph.ports import Absent, Equals, Item
@@ -73,7 +73,7 @@ async def test_a_page_may_start_behind_a_key_outside_of_the_prefix(
 
 
 async def test_what_expires_does_so_before_dynamodb_deletes_it(aws: dict[str, str]) -> None:
-    client = boto3.client("dynamodb", **aws)
+    client = boto.build("dynamodb", **aws)
     make_table(client, "footnote")
     now = 1000.0
     table = DynamoDBTable("footnote", client=client, clock=lambda: now)
@@ -90,7 +90,7 @@ async def test_what_expires_does_so_before_dynamodb_deletes_it(aws: dict[str, st
 
 
 async def test_a_missing_table_is_named(aws: dict[str, str]) -> None:
-    client = boto3.client("dynamodb", **aws)
+    client = boto.build("dynamodb", **aws)
 
     with pytest.raises(Unavailable, match="no table elsewhere"):
         await DynamoDBTable("elsewhere", client=client).get("p", "s")
@@ -99,7 +99,7 @@ async def test_a_missing_table_is_named(aws: dict[str, str]) -> None:
 
 async def test_a_put_whose_answer_got_lost_is_not_taken_for_somebody_elses(aws: dict[str, str]) -> None:
     with _loses_first_answer(aws["endpoint_url"], "DynamoDB_20120810.PutItem") as (url, lost):
-        client = boto3.client("dynamodb", **{**aws, "endpoint_url": url})
+        client = boto.build("dynamodb", **{**aws, "endpoint_url": url})
         make_table(client, "footnote")
         table = DynamoDBTable("footnote", client=client)
 
