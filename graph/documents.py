@@ -125,6 +125,12 @@ def is_older(sequencer: str, than: str) -> bool:
     return sequencer.ljust(width, "0") < than.ljust(width, "0")
 
 
+def is_settled(record: DocumentRecord, info: ObjectInfo) -> bool:
+    """Whether the document already says what its object does, or why it cannot."""
+    final = record["status"] == "ready" or (record["status"] == "failed" and record["error"]["code"] != "internal")
+    return final and not record.get("deleted") and record["version"] == version_of(info)
+
+
 def public(record: DocumentRecord) -> Json:
     """The document as clients see it."""
     fields = cast("Json", record)

@@ -1,7 +1,8 @@
 """Vectors for passages: stored ones where there are, the rest embedded in batches."""
 
+import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ class Embedded:
     texts_sha256: Sequence[str]
 
 
-async def embedded(passages: Sequence[Passage], embedder: Embedder, index: PassageIndex) -> AsyncIterator[Embedded]:
+async def embedded(passages: Sequence[Passage], embedder: Embedder, index: PassageIndex) -> AsyncGenerator[Embedded, None]:
     """Every passage once, those first whose text was embedded before: for them nothing is computed."""
     texts = [above(passage["title"], passage.get("heading", "")) + passage["text"] for passage in passages]
     hashes = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
@@ -42,7 +43,19 @@ async def embedded(passages: Sequence[Passage], embedder: Embedder, index: Passa
     if known:
         yield together(known)
     missing = sorted((sha256 for sha256 in by_hash if sha256 not in known), key=lambda one: -len(texts[by_hash[one][0]]))
-    for at in range(0, len(missing), _BATCH):
-        batch = missing[at : at + _BATCH]
+
+    async def embed(batch: Sequence[str]) -> Embedded:
         vectors = await embedder.embed([texts[by_hash[sha256][0]] for sha256 in batch], "passage")
-        yield together(dict(zip(batch, vectors, strict=True)))
+        return together(dict(zip(batch, vectors, strict=True)))
+
+    ahead: asyncio.Task[Embedded] | None = None
+    try:
+        for at in range(0, len(missing), _BATCH):
+            last, ahead = ahead, asyncio.create_task(embed(missing[at : at + _BATCH]))  # the embedder never waits for the index
+            if last is not None:
+                yield await last
+        if ahead is not None:
+            yield await ahead
+    finally:
+        if ahead is not None:
+            ahead.cancel()

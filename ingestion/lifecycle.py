@@ -8,7 +8,7 @@ next one to read the same version stores the same passages under the same ids.
 import asyncio
 import logging
 import time
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from typing import TypedDict, Unpack
 
 from graph.documents import (
@@ -22,8 +22,8 @@ from graph.documents import (
     fresh,
     is_hidden,
     is_older,
+    is_settled,
     place_of,
-    version_of,
 )
 from graph.errors import BadName, Unavailable
 from graph.ports import Document, MetaValue, ObjectInfo
@@ -142,7 +142,7 @@ class Lifecycle:
                 name = document_id(tenant, path)
                 await self._documents.tombstone(tenant, name, index=self._index, sequencer=change.sequencer)
                 return None
-            if previous is not None and not again and _is_settled(previous, info):
+            if previous is not None and not again and is_settled(previous, info):
                 return None
             record = fresh(tenant, path, info, uri=self._bucket.uri(change.key), previous=previous)
             sequencers = (change.sequencer or info.sequencer, previous["sequencer"] if previous else "")
@@ -161,12 +161,13 @@ class Lifecycle:
         passages = await asyncio.to_thread(cut, reading, claim.record, self._embedder)
         await claim.advance(stage="embedding", warnings=reading.parsed.warnings)
         done = 0
-        async for part in embedded(passages, self._embedder, self._index):
-            await self._index.stage(
-                claim.document, part.passages, part.vectors, texts_sha256=part.texts_sha256, model=self._embedder.model
-            )
-            done += len(part.passages)
-            await claim.tell(done / len(passages))
+        async with aclosing(embedded(passages, self._embedder, self._index)) as parts:
+            async for part in parts:
+                await self._index.stage(
+                    claim.document, part.passages, part.vectors, texts_sha256=part.texts_sha256, model=self._embedder.model
+                )
+                done += len(part.passages)
+                await claim.tell(done / len(passages))
         await claim.advance(stage="indexing", progress=1)
         await self._index.publish(claim.document)
         claim.record |= {"passages": len(passages), "characters": len(reading.parsed.text)}
@@ -200,8 +201,3 @@ class Lifecycle:
         failed.pop("stage", None)
         failed.pop("progress", None)
         await self._documents.update(record, failed)
-
-
-def _is_settled(record: DocumentRecord, info: ObjectInfo) -> bool:
-    final = record["status"] == "ready" or (record["status"] == "failed" and record["error"]["code"] != "internal")
-    return final and not record.get("deleted") and record["version"] == version_of(info)
