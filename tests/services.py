@@ -1,6 +1,8 @@
 """Services that tests talk to, each in a process of its own, started by the first test that needs it."""
 
+import os
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
@@ -8,6 +10,8 @@ from graph.adapters import boto
 from graph.adapters.dynamodb import DynamoDBTable
 from graph.adapters.s3 import S3Bucket
 from tests.standins import aws as aws_standin
+from tests.standins import opensearch as opensearch_standin
+from tests.standins.opensearch_program import Missing, Version
 
 
 @pytest.fixture(scope="session")
@@ -42,3 +46,25 @@ def s3_bucket(aws: dict[str, str]) -> Iterator[S3Bucket]:
     client.put_bucket_versioning(Bucket="footnote", VersioningConfiguration={"Status": "Enabled"})
     yield S3Bucket("footnote", client=client)
     client.close()
+
+
+@pytest.fixture(scope="session")
+def opensearch_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An OpenSearch for all workers: ``OPENSEARCH_URL``, or a container, or one put together by Maven and run on a JDK."""
+    if url := os.environ.get("OPENSEARCH_URL"):
+        yield url
+        return
+    with _opensearch(tmp_path_factory, "3.6.0") as url:
+        yield url
+
+
+@contextmanager
+def _opensearch(tmp_path_factory: pytest.TempPathFactory, version: Version) -> Iterator[str]:
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with ExitStack() as stack:
+        try:
+            url = stack.enter_context(opensearch_standin.server(shared / f"opensearch-{version}", version))
+        except Missing as missing:
+            pytest.skip(str(missing))
+        yield url
