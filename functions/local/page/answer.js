@@ -3,6 +3,7 @@
 import { announce, announceLasting } from './announcer.js';
 import { h, icon, iconButton, patch } from './dom.js';
 import { feedback } from './feedback.js';
+import { footnoteList, marker } from './footnotes.js';
 import { languageOf, lookup, t } from './i18n.js';
 import { render, renderAnswer } from './markdown.js';
 import { problemBox, summary } from './problems.js';
@@ -94,7 +95,7 @@ export class TurnElement {
   /**
    * @param {keyof TurnElement['parts']} name
    * @param {unknown[]} from What it is made from: made anew only when that has changed.
-   * @param {() => (Node | null | undefined | false)[]} make
+   * @param {() => (Node | '' | null | undefined | false)[]} make
    */
   #part(name, from, make) {
     const key = JSON.stringify(from);
@@ -128,18 +129,8 @@ export class TurnElement {
     const shown = turn ? turn.answer : text;
     this.parts.answer.lang = languageOf(shown);
     if (!turn) return render(shown);
-    return renderAnswer(shown, turn.citations, (citation) => this.#marker(turn.citations, citation));
-  }
-
-  /**
-   * @param {Citation[]} citations
-   * @param {Citation} citation
-   */
-  #marker(citations, citation) {
-    const label = t('footnote.open', citation);
-    const button = h('button', { type: 'button', class: 'marker', 'aria-label': label, title: citation.title }, citation.number);
-    button.addEventListener('click', () => this.actions.openSource(citations, citation));
-    return h('sup', {}, button);
+    const { citations } = turn;
+    return renderAnswer(shown, citations, (citation) => marker(citation, () => this.actions.openSource(citations, citation)));
   }
 
   #verdict() {
@@ -169,36 +160,7 @@ export class TurnElement {
     if (!citations.length) return [];
     const id = `footnotes-${this.view.messageId}`;
     this.parts.footnotes.setAttribute('aria-labelledby', id);
-    return [
-      h('h3', { id }, t('footnotes')),
-      h('ol', {}, ...citations.map((citation) => this.#footnote(citations, citation))),
-    ];
-  }
-
-  /**
-   * @param {Citation[]} citations
-   * @param {Citation} citation
-   */
-  #footnote(citations, citation) {
-    const { number, title, heading, page, quote } = citation;
-    const place = [heading, page !== undefined && t('page', { n: page })].filter(Boolean).join(' · ');
-    const language = languageOf(quote);
-    return h(
-      'li',
-      { value: number },
-      h(
-        'button',
-        { type: 'button', class: 'footnote', onclick: () => this.actions.openSource(citations, citation) },
-        h('span', { class: 'footnote-number', 'aria-hidden': 'true' }, number),
-        h(
-          'span',
-          { class: 'footnote-body' },
-          h('span', { class: 'footnote-title', lang: language }, title),
-          place && h('span', { class: 'footnote-place', lang: language }, place),
-          h('q', { class: 'footnote-quote', lang: language }, quote),
-        ),
-      ),
-    );
+    return [h('h3', { id }, t('footnotes')), footnoteList(citations, (citation) => this.actions.openSource(citations, citation))];
   }
 
   #actions() {
