@@ -1,0 +1,266 @@
+"""One turn from ask to done: what every entry point (API, WebSocket, command line) does with turns."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from functions import outcome, threads
+from functions.bodies import AskBody, ResumeBody
+from functions.clock import now_iso
+from functions.errors import new_trace_id
+from functions.follow import Followers
+from functions.identity import Caller
+from functions.leases import Busy, Lease, Leases
+from functions.live import LiveTurn, Stop
+from functions.messages import Messages
+from functions.rate import RateLimit
+from functions.run import Run
+from functions.shapes import Turn, TurnAccepted
+from functions.sweeper import Sweeper
+from functions.threads import Threads
+from functions.turnlog import TurnLog, TurnRecord
+from graph import filters, text
+from graph.errors import InterruptIdRequired, InvalidRequest, NotWaiting, TurnFinished, Unavailable
+from graph.ports import Table
+from graph.settings import Settings
+from graph.turn import Ask, Event, Resume
+
+if TYPE_CHECKING:  # LangGraph takes a second to import
+    from graph.agent import Agent
+
+_CLAIMED_S = 2.0
+"""How long a claimed message may be without its turn until whoever claimed it must have died."""
+_POLL_S = 0.02
+Start = Callable[["Agent"], AsyncIterator[Event]]
+
+
+class Turns:
+    """The turns of a process, and the way to those of others."""
+
+    def __init__(self, table: Table, agent: "Callable[[], Awaitable[Agent]]", settings: Settings, *, holder: str) -> None:
+        """``holder`` names this process in the log."""
+        self.log = TurnLog(table)
+        self.threads = Threads(table, ttl_days=settings.thread_ttl_days)
+        self.live: dict[str, LiveTurn] = {}
+        self.followers = Followers(self.log, self.live)
+        self._leases = Leases(table)
+        self.sweeper = Sweeper(self.log, self.threads, self._leases, self.live, holder=holder)
+        self._agent = agent
+        self._holder = holder
+        self._messages = Messages(table)
+        self._rate = RateLimit(table, per_minute=settings.rate_per_minute, burst=settings.rate_burst)
+        self._seconds = settings.turn_seconds
+        self._is_closing = False
+
+    # --- Asking -------------------------------------------------------------------------------------------------------
+
+    async def ask(self, caller: Caller, body: AskBody) -> TurnAccepted:
+        """Begin a turn, or join the one that this message began.
+
+        Raises:
+            InvalidFilter, MessageIdReused, ThreadBusy, RateLimited, Unavailable
+        """
+        filters.parse(body.filters)
+        joined = await self._join(caller, body)
+        if joined is not None:
+            return joined
+        if self._is_closing:
+            raise Unavailable("the server is shutting down; ask again in a moment")
+        turn = _new_turn(body)
+        key, message_id = threads.key(caller, turn["thread_id"]), turn["message_id"]
+        try:
+            lease = await self._leases.take(key, turn["turn_id"], message_id)
+        except Busy as busy:
+            joined = await self._join(caller, body, wait=busy.message_id == message_id)
+            if joined is None:
+                raise
+            return joined
+        try:
+            await self._rate.take(caller)
+            if await self._messages.claim(caller, message_id, body.question, turn["turn_id"]):
+                return await self._begin(caller, body, turn, lease)
+        except BaseException:
+            await self._leases.release(lease)
+            raise
+        await self._leases.release(lease)
+        return await self.ask(caller, body)  # the same message came twice at once, and this one joins
+
+    async def _join(self, caller: Caller, body: AskBody, *, wait: bool = False) -> TurnAccepted | None:
+        if body.message_id is None:
+            return None
+        deadline = time.monotonic() + _CLAIMED_S
+        while True:
+            turn_id = await self._messages.find(caller, body.message_id, body.question)
+            record = await self.log.find(turn_id) if turn_id else None
+            if record is not None:
+                return _accepted(record)
+            if turn_id is None and not wait:
+                return None
+            if time.monotonic() > deadline:
+                if turn_id is not None:
+                    await self._messages.drop(caller, body.message_id, turn_id)
+                return None
+            await asyncio.sleep(_POLL_S)
+
+    async def _begin(self, caller: Caller, body: AskBody, turn: Turn, lease: Lease) -> TurnAccepted:
+        record: TurnRecord = {
+            "tenant": caller.tenant,
+            "user": caller.user,
+            "thread_id": turn["thread_id"],
+            "state": "running",
+            "fence": lease.fence,
+            "holder": self._holder,
+            "language": body.language or text.language(body.question),
+            "interrupts": {},
+            "seq": 0,
+            "turn": turn,
+        }
+        ask = Ask(
+            turn_id=turn["turn_id"],
+            thread=lease.thread,
+            question=body.question,
+            access=caller.access,
+            filters=filters.parse(body.filters),
+            language=body.language,
+            seconds=self._seconds,
+        )
+        await self.log.begin(record, self.threads.expires_at())
+        await self.threads.add_turn(caller, turn["thread_id"], turn["turn_id"], body.question)
+        return await self._start(LiveTurn(record, lease, caller), lambda agent: agent.run(ask))
+
+    async def _start(self, live: LiveTurn, start: Start) -> TurnAccepted:
+        run = Run(live, log=self.log, leases=self._leases, threads=self.threads, seconds=self._seconds)
+        if live.first == 1:
+            await run.accept()
+
+        async def events() -> AsyncGenerator[Event, None]:
+            async for event in start(await self._agent()):
+                yield event
+
+        def forget(_: object) -> None:
+            self.live.pop(live.turn_id, None)
+
+        self.live[live.turn_id] = live
+        live.task = asyncio.create_task(run.drive(events))
+        live.task.add_done_callback(forget)
+        return _accepted(live.record)
+
+    # --- Going on, and stopping ---------------------------------------------------------------------------------------
+
+    async def resume(self, caller: Caller, turn_id: str, body: ResumeBody) -> TurnAccepted:
+        """Go on with a turn that waits.
+
+        Raises:
+            NotFound, NotWaiting, InterruptIdRequired, ThreadBusy, Unavailable
+        """
+        record = await self.log.get(caller, turn_id)
+        interrupt_id, reply = _reply(record, body)
+        if await self.threads.newest_turn(caller, record["thread_id"]) != turn_id:
+            raise NotWaiting("the conversation has gone on since; ask again")
+        if self._is_closing:
+            raise Unavailable("the server is shutting down; try again in a moment")
+        lease = await self._leases.take(threads.key(caller, record["thread_id"]), turn_id)
+        again: TurnRecord = {
+            **record,
+            "state": "running",
+            "fence": lease.fence,
+            "holder": self._holder,
+            "interrupts": {},
+            "turn": outcome.running(record["turn"]),
+        }
+        if not await self.log.begin(again, self.threads.expires_at(), previous=record):
+            await self._leases.release(lease)
+            raise NotWaiting("somebody else has replied already")
+        request = Resume(
+            turn_id=turn_id,
+            thread=lease.thread,
+            interrupt_id=interrupt_id,
+            reply=reply,
+            access=caller.access,
+            seconds=self._seconds,
+        )
+        return await self._start(LiveTurn(again, lease, caller), lambda agent: agent.resume(request))
+
+    async def cancel(self, caller: Caller, turn_id: str) -> TurnAccepted:
+        """Stop a turn, wherever it runs.
+
+        Raises:
+            NotFound, TurnFinished
+        """
+        record = await self.log.get(caller, turn_id)
+        live = self.live.get(turn_id)
+        if record["state"] == "finished":
+            raise TurnFinished("the turn has ended; there is nothing to stop")
+        if live is not None:
+            live.stop("cancelled")
+        elif record["state"] == "waiting":
+            await self.sweeper.end(record, "cancelled")
+        else:
+            await self.log.ask_to_cancel(turn_id)
+        return _accepted(record)
+
+    async def delete_thread(self, caller: Caller, thread_id: str) -> None:
+        """Forget a conversation. What of it runs is stopped first.
+
+        Raises:
+            NotFound
+        """
+        await self.threads.get(caller, thread_id)
+        cursor: str | None = None
+        while True:
+            turn_ids, cursor = await self.threads.turns(caller, thread_id, cursor=cursor)
+            for turn_id in turn_ids:
+                await self._stop(turn_id, "cancelled")
+                await self.log.delete(turn_id)
+            if cursor is None:
+                break
+        await self.threads.delete(caller, thread_id)
+        await (await self._agent()).forget(threads.key(caller, thread_id))
+
+    async def drain(self, grace_s: float) -> None:
+        """Take no more turns on, let those that run end, and stop what is left after the grace."""
+        self._is_closing = True
+        tasks = [live.task for live in self.live.values() if live.task is not None]
+        if tasks:
+            await asyncio.wait(tasks, timeout=grace_s)
+        await asyncio.gather(*(self._stop(turn_id, "shutdown") for turn_id in list(self.live)))
+
+    async def _stop(self, turn_id: str, why: Stop) -> None:
+        live = self.live.get(turn_id)
+        if live is not None and live.task is not None:
+            live.stop(why)
+            await asyncio.wait({live.task})
+
+
+def _accepted(record: TurnRecord) -> TurnAccepted:
+    return {"turn_id": record["turn"]["turn_id"], "thread_id": record["thread_id"]}
+
+
+def _new_turn(body: AskBody) -> Turn:
+    return outcome.unanswered(
+        turn_id=f"t_{secrets.token_hex(12)}",
+        thread_id=body.thread_id or f"th_{secrets.token_hex(12)}",
+        message_id=body.message_id or f"m_{secrets.token_hex(12)}",
+        question=body.question,
+        trace_id=new_trace_id(),
+        created_at=now_iso(),
+    )
+
+
+def _reply(record: TurnRecord, body: ResumeBody) -> tuple[str, str | bool]:
+    """What the turn waits for, and the reply to it."""
+    waits = record["interrupts"]
+    if record["state"] != "waiting" or not waits:
+        raise NotWaiting("the turn waits for nothing")
+    if body.interrupt_id is None and len(waits) > 1:
+        raise InterruptIdRequired(f"the turn waits for several things: say which with interrupt_id ({', '.join(waits)})")
+    interrupt_id = body.interrupt_id or next(iter(waits))
+    if interrupt_id not in waits:
+        raise NotWaiting(f"the turn does not wait for {interrupt_id}")
+    needed = "answer" if waits[interrupt_id] == "clarification" else "approve"
+    reply = body.answer if needed == "answer" else body.approve
+    if reply is None:
+        raise InvalidRequest(f"the turn waits for {needed}", pointer=f"/{needed}")
+    return interrupt_id, reply
