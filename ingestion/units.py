@@ -15,7 +15,7 @@ _LONGEST_TITLE, _LONGEST_HEADING = 150, 200
 _SEPARATOR = " > "
 _JOINT = re.compile(r"[\s,;:.|、，；：。)\]}>](?=[^\s])")
 _ENDS_SENTENCE = tuple("。！？.!?…”\"'）)】")
-_LINE = re.compile(r"\S[^\n]*")
+_LINE = re.compile(r"\S(?:[^\n]*\S)?")
 _JOINERS = "\u200d\ufe0e\ufe0f"
 
 
