@@ -33,6 +33,7 @@ export function feedback(turnId) {
       await rate(turnId, { rating });
       remember(turnId, rating);
       place.replaceChildren(commentForm(turnId, rating, place, buttons[rating]));
+      place.scrollIntoView({ block: 'nearest' });
       announce(t('feedback.thanks'));
     } catch (error) {
       show(remembered()[turnId]);

@@ -19,6 +19,8 @@ const TAGS = new Set(
 );
 /** Answers stand below the h2 of their question. */
 const HEADINGS_DOWN = 2;
+/** A word, or one character of a script that breaks lines anywhere, and the punctuation after it. */
+const WORD_AT_END = /(?:[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{Script=Latin}\p{N}]{1,16})?\p{P}{0,4}$/u;
 const OUTSIDE = /^(https?:|mailto:)/i;
 
 const markdown = MarkdownIt({ html: false, linkify: true });
@@ -91,7 +93,7 @@ class Writer {
   #end(token) {
     this.open.pop();
     if (token.tag !== 'a') return;
-    this.parent.append(...this.afterLink);
+    for (const footnote of this.afterLink) appendToWord(this.parent, footnote);
     this.afterLink = [];
   }
 
@@ -150,9 +152,31 @@ class Writer {
     content.split(this.markers.split).forEach((piece, index) => {
       if (index % 2 === 0) this.parent.append(piece);
       else if (inLink) this.afterLink.push(this.footnote(piece));
-      else this.parent.append(this.footnote(piece));
+      else appendToWord(this.parent, this.footnote(piece));
     });
   }
+}
+
+/**
+ * Append a footnote so that no line begins with it: a button breaks lines as no character would.
+ * @param {Element} parent
+ * @param {Node} footnote
+ */
+function appendToWord(parent, footnote) {
+  const last = parent.lastChild;
+  if (last instanceof HTMLElement && last.className === 'no-break') {
+    last.append(footnote);
+    return;
+  }
+  const word = document.createElement('span');
+  word.className = 'no-break';
+  if (last instanceof Text) {
+    const tail = WORD_AT_END.exec(last.data)?.[0] ?? '';
+    last.data = last.data.slice(0, last.data.length - tail.length);
+    word.append(tail);
+  }
+  word.append(footnote);
+  parent.append(word);
 }
 
 /**

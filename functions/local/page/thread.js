@@ -19,8 +19,8 @@ const NEAR_END_PX = 120;
 export class Thread {
   /** @type {TurnElement[]} */
   #turns = [];
-  /** @type {Set<TurnElement>} Changed since the last frame. */
-  #changed = new Set();
+  /** @type {Map<TurnElement, boolean>} Changed since the last frame, and whether in a way worth announcing. */
+  #changed = new Map();
   /** Counts openings: what was fetched for an earlier one comes too late. */
   #opening = 0;
 
@@ -96,9 +96,8 @@ export class Thread {
     const before = turn.view.phase;
     apply(turn.view, event);
     if (turn.view.phase !== 'sending' && kept('pending')?.message_id === turn.view.messageId) keep('pending', undefined);
-    if (event.type !== 'token') this.#announce(turn);
     if (before !== turn.view.phase) this.onProgress();
-    this.#touch(turn);
+    this.#touch(turn, event.type !== 'token');
   }
 
   get isEmpty() {
@@ -133,10 +132,12 @@ export class Thread {
   /**
    * Show a change with the next frame, however many come before it.
    * @param {TurnElement} turn
+   * @param {boolean} [isNews]
    */
-  #touch(turn) {
-    this.#changed.add(turn);
-    if (this.#changed.size > 1) return;
+  #touch(turn, isNews = false) {
+    const isFirst = this.#changed.size === 0;
+    this.#changed.set(turn, isNews || this.#changed.get(turn) === true);
+    if (!isFirst) return;
     // a page in the background gets no frames, and must not fall behind for it
     if (document.hidden) setTimeout(() => this.#flush());
     else requestAnimationFrame(() => this.#flush());
@@ -145,7 +146,10 @@ export class Thread {
   #flush() {
     const { scrollHeight, scrollTop, clientHeight } = this.scroller;
     const isNearEnd = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
-    this.#changed.forEach((turn) => turn.update());
+    for (const [turn, isNews] of this.#changed) {
+      turn.update();
+      if (isNews) turn.announce();
+    }
     this.#changed.clear();
     this.#settle();
     if (isNearEnd) this.scroller.scrollTop = this.scroller.scrollHeight;
@@ -158,12 +162,6 @@ export class Thread {
 
   #running() {
     return this.#turns.find(({ view }) => view.phase !== 'over');
-  }
-
-  /** @param {TurnElement} turn */
-  #announce(turn) {
-    if (turn.view.phase === 'over') turn.update();
-    turn.announce();
   }
 
   async #stop() {

@@ -26,8 +26,8 @@ export class Work {
 
   /** Show what the turn has come to; open while there is nothing else to see. */
   update() {
-    const { phase, plan, passages, text } = this.view;
-    this.element.hidden = phase === 'sending' || (phase === 'running' && !plan && !passages);
+    const { phase, plan, passages, text, turnId } = this.view;
+    this.element.hidden = !turnId || (phase === 'running' && !plan && !passages);
     if (!this.isTouched) this.element.open = phase === 'running' && !text && Boolean(plan);
     const key = JSON.stringify([plan, passages]);
     if (key !== this.made) this.#fill();
@@ -86,8 +86,8 @@ function step({ tool, query, purpose, depends_on }) {
     {},
     h('span', { class: 'step-query', lang: languageOf(query) }, query),
     h('code', { class: 'step-tool' }, tool),
-    purpose && h('span', { class: 'step-purpose', lang: languageOf(purpose) }, purpose),
     depends_on.length > 0 && h('span', { class: 'step-after' }, t('work.after', { steps: depends_on.join(', ') })),
+    purpose && h('span', { class: 'step-purpose', lang: languageOf(purpose) }, purpose),
   );
 }
 
