@@ -8,6 +8,11 @@ from graph.filters import Condition
 from graph.ports import Access, ArmHits, Embedder, Passage, PassageIndex
 
 
+def indexed_text(passage: Passage) -> str:
+    """The text of a passage as it is embedded, hashed and put into BM25: under its title and heading path."""
+    return "\n".join(part for part in (passage["title"], passage.get("heading"), passage["text"]) if part)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Found:
     """A passage with its scores."""

@@ -61,6 +61,15 @@ def terms(text: str) -> list[str]:
     return found
 
 
+def characters(text: str) -> list[str]:
+    """The Chinese, Japanese and Korean characters that `terms` hides in bigrams, each once.
+
+    Indexed beside the terms they let a question of one character ("税？") find something.
+    """
+    runs = (match[0] for match in _TERM.finditer(unicodedata.normalize("NFKC", text).casefold()))
+    return list(dict.fromkeys(character for run in runs if len(run) > 1 and _CJK_RUN.match(run) for character in run))
+
+
 def _stem(word: str) -> str:
     stemmer = getattr(_local, "stemmer", None)  # a PyStemmer object must not be shared between threads
     if stemmer is None:
