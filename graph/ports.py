@@ -128,6 +128,8 @@ class ArmHits:
     """Highest BM25 score that any passage could have for the 8 rarest terms of the query; 0 for a query without terms."""
     degraded: list[Literal["bm25", "knn"]] = field(default_factory=list)
     """Arms that failed."""
+    query: str = ""
+    """What was asked, as the arms got it: its language says which arm can have found something."""
 
 
 class PassageIndex(Protocol):

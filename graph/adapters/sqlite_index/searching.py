@@ -53,7 +53,7 @@ class Search:
         degraded += ["bm25"] if terms is None else []
         degraded += ["knn"] if vectors is None else []
         nothing = [_Best([])] * len(queries)
-        return self._hydrated(terms or nothing, vectors or nothing, degraded)
+        return self._hydrated(queries, terms or nothing, vectors or nothing, degraded)
 
     def _mask(self, query: IndexQuery) -> Mask:
         mask = self.generation.mask(self.connection, Eligible(self.access, self.filters, query.document_id))
@@ -88,15 +88,23 @@ class Search:
         return list(zip(self.generation.rows[slots].tolist(), scores[slots].tolist(), strict=True))
 
     def _hydrated(
-        self, terms: Sequence[_Best], vectors: Sequence[_Best], degraded: list[Literal["bm25", "knn"]]
+        self,
+        queries: Sequence[IndexQuery],
+        terms: Sequence[_Best],
+        vectors: Sequence[_Best],
+        degraded: list[Literal["bm25", "knn"]],
     ) -> list[ArmHits]:
         found = {row for best in (*terms, *vectors) for row, _ in best.rows}
         passages = reading.by_row(self.connection, found)
         return [
             ArmHits(
-                bm25=_scored(passages, by_terms), knn=_scored(passages, by_vector), ceiling=by_terms.ceiling, degraded=degraded
+                bm25=_scored(passages, by_terms),
+                knn=_scored(passages, by_vector),
+                ceiling=by_terms.ceiling,
+                degraded=degraded,
+                query=query.text,
             )
-            for by_terms, by_vector in zip(terms, vectors, strict=True)
+            for query, by_terms, by_vector in zip(queries, terms, vectors, strict=True)
         ]
 
 
