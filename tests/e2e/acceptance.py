@@ -23,8 +23,8 @@ def main() -> int:
     parser.add_argument("--token", default=os.environ.get("FOOTNOTE_TOKEN"))
     parser.add_argument("--seconds", type=float, default=60, help="how long a document or a turn may take")
     chosen = parser.parse_args()
-    client = Client.of(chosen.url, socket_url=chosen.socket_url, token=chosen.token, seconds=chosen.seconds)
-    failed = accept(client)
+    with Client.of(chosen.url, socket_url=chosen.socket_url, token=chosen.token, seconds=chosen.seconds) as client:
+        failed = accept(client)
     print(f"{len(CHECKS) - failed} of {len(CHECKS)} held")
     return 1 if failed else 0
 

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -24,11 +25,15 @@ class Client:
     """How long a document or a turn may take."""
 
     @classmethod
-    def of(cls, url: str, *, socket_url: str | None = None, token: str | None = None, seconds: float = 60) -> "Client":
+    @contextmanager
+    def of(
+        cls, url: str, *, socket_url: str | None = None, token: str | None = None, seconds: float = 60
+    ) -> Iterator["Client"]:
         """A client of the Footnote at a URL; a deployed one has another address for its WebSocket."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        http = httpx.Client(base_url=url, headers=headers, timeout=seconds, trust_env=False)
-        return cls(http=http, socket_url=socket_url or f"ws{url.removeprefix('http').rstrip('/')}/ws", seconds=seconds)
+        socket_url = socket_url or f"ws{url.removeprefix('http').rstrip('/')}/ws"
+        with httpx.Client(base_url=url, headers=headers, timeout=seconds, trust_env=False) as http:
+            yield cls(http=http, socket_url=socket_url, seconds=seconds)
 
     def json(self, method: str, path: str, *, status: int = 200, **request: Any) -> Json:
         """The JSON answer to a request that must have this status; a rate limit is waited for."""
@@ -117,6 +122,14 @@ class Client:
     def documents(self) -> list[Json]:
         """All documents."""
         return list(self.pages("/documents", "documents"))
+
+    def read_all(self, count: int, seconds: float) -> list[Json]:
+        """All documents, once there are so many and each is ``ready`` or ``failed``."""
+        until = time.monotonic() + seconds
+        while len(documents := self.documents()) < count or any(one["status"] not in _OVER for one in documents):
+            assert time.monotonic() < until, f"{sum(one['status'] in _OVER for one in documents)} of {count} are read"
+            time.sleep(0.5)
+        return documents
 
     def passages(self, document_id: str) -> list[Json]:
         """All passages of a document, in reading order."""

@@ -1,13 +1,17 @@
 """Questions with the documents that answer them, and how well a Footnote did on them."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict
 
 from tests.e2e.client import Client, Json
+from tests.server import serving
 
+QUICK = {"FOOTNOTE_RATE_PER_MINUTE": "6000", "FOOTNOTE_RATE_BURST": "1000"}
+"""Nobody waits between two questions."""
 Kind = Literal["lookup", "two_documents", "contradiction", "follow_up", "cross_language", "no_answer"]
 
 
@@ -56,6 +60,16 @@ class Answered:
         """One line for a failing test."""
         asked = f"{self.question['id']} {self.question['question']}"
         return f"{asked}\n    {self.turn['outcome']}, cited {sorted(self.cited)}: {self.turn['answer'][:300]!r}"
+
+
+@contextmanager
+def read_by_footnote(home: Path, docs: Sequence[Path], seconds: float) -> Iterator[Client]:
+    """A Footnote without a key that has read all files of some folders."""
+    files = sum(path.is_file() for folder in docs for path in folder.rglob("*"))
+    with serving(home, docs=docs, env=QUICK) as url, Client.of(url) as client:
+        documents = client.read_all(files, seconds)
+        assert [document for document in documents if document["status"] != "ready"] == []
+        yield client
 
 
 def ask(client: Client, questions: Iterable[Question]) -> list[Answered]:
