@@ -1,7 +1,8 @@
 """The door of the graph: a question in, events out. Callers see no LangGraph."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing
 from typing import cast
 
 from langchain_core.runnables import RunnableConfig
@@ -51,8 +52,9 @@ class Agent:
             filters=[PlainCondition(field=one.field, operator=one.operator, values=list(one.values)) for one in ask.filters],
         )
         run = self._run(ask, question["language"], ask.filters)
-        async for event in self._play(run, ask.thread, question):
-            yield event
+        async with aclosing(self._play(run, ask.thread, question)) as events:
+            async for event in events:
+                yield event
 
     async def resume(self, resume: Resume) -> AsyncIterator[Event]:
         """Go on with a turn that waits.
@@ -67,8 +69,10 @@ class Agent:
             raise NotWaiting("This turn waits for nothing under this interrupt id.")
         run = self._run(resume, state["language"], _conditions(state["filters"]))
         run.go_on_counting(state["spent"])
-        async for event in self._play(run, resume.thread, Command(resume={resume.interrupt_id: resume.reply})):
-            yield event
+        reply: Command[str] = Command(resume={resume.interrupt_id: resume.reply})
+        async with aclosing(self._play(run, resume.thread, reply)) as events:
+            async for event in events:
+                yield event
 
     async def forget(self, thread: str) -> None:
         """Delete all that is remembered of a conversation."""
@@ -92,7 +96,7 @@ class Agent:
             seconds=work.seconds,
         )
 
-    async def _play(self, run: Run, thread: str, start: Question | Command[str]) -> AsyncIterator[Event]:
+    async def _play(self, run: Run, thread: str, start: Question | Command[str]) -> AsyncGenerator[Event]:
         """Run the graph in a task of its own, so that its deadline never strikes inside the caller."""
         events: asyncio.Queue[Event] = asyncio.Queue()
         driver = asyncio.create_task(run.drive(self._graph, start, self._config(thread), events.put_nowait))
