@@ -1,5 +1,7 @@
-"""The command ``footnote``. Everything heavy is imported where it is used: `--help` answers at once."""
+"""The command ``footnote``. Everything heavy is imported where it is used: ``--help`` answers at once."""
+# ruff: noqa: FBT002, PLR0913, PLR0917  # a function's parameters are its command's options
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +9,7 @@ import typer
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 Home = Annotated[Path | None, typer.Option(help="Folder of the embedded stores [default: .footnote]")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else")]
 
 
 @app.callback()
@@ -29,9 +32,71 @@ def serve(
         server.serve(wiring, host=host, port=port, docs=docs or [])
 
 
+@app.command()
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders; a folder en becomes en/…")],
+    home: Home = None,
+    tenant: Annotated[str, typer.Option(help="Whose documents they are")] = "default",
+    meta: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Metadata of all of them")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put files in the bucket and wait until each is ready or failed."""
+    from functions.local.ingest import ingest as work
+    from functions.local.start import pairs, run, wired
+
+    metadata = dict(pairs(meta, "--meta"))
+    with wired(home, quiet=True) as wiring:
+        code = run(work(wiring, paths, tenant=tenant, metadata=metadata, as_json=as_json))
+    raise typer.Exit(code)
+
+
+@app.command()
+def ask(
+    question: str,
+    home: Home = None,
+    url: Annotated[str | None, typer.Option(help="A running or deployed Footnote, in place of a home")] = None,
+    token: Annotated[str | None, typer.Option(help="Bearer token for --url [default: FOOTNOTE_TOKEN]")] = None,
+    thread: Annotated[str | None, typer.Option(metavar="ID", help="The conversation to go on with")] = None,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option("--filter", metavar="KEY=VALUE", help="Only from such documents; the same key twice: any of"),
+    ] = None,
+    as_json: AsJson = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Show what the turn did, on stderr")] = False,
+) -> None:
+    """One turn: the answer as it comes, its footnotes below.
+
+    Exit code 0: answered, at least in part; 3: unanswerable, refused, cancelled, or it waits for you; 1: failed.
+    """
+    from functions.local.ask import ask as work
+    from functions.local.request import body_of
+    from functions.local.start import run, wired
+
+    if url is not None and home is not None:
+        raise typer.BadParameter("give either --home or --url", param_hint="--url")
+    body = body_of(question, thread, filters)
+    with wired(home, quiet=True) as wiring:
+        secret = wiring.settings.token
+        bearer = token or (secret.get_secret_value() if secret else None)
+        code = run(work(wiring, body, url=url, token=bearer, as_json=as_json, with_trace=trace))
+    raise typer.Exit(code)
+
+
+@app.command()
+def invoke(function: str, event: Annotated[Path, typer.Argument(metavar="EVENT.json")]) -> None:
+    """Call one of the AWS handlers (api, ingestion) with an event file."""
+    from functions.local.invoke import invoke as work
+
+    raise typer.Exit(work(function, event))
+
+
 def main() -> None:
     """Run the command."""
-    app()
+    try:
+        app()
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        sys.stderr.close()
+        sys.exit(1)
 
 
 if __name__ == "__main__":
