@@ -13,13 +13,13 @@ Language = Literal["en", "zh", "ja", "ko"]
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _KANA = "\u3040-\u30ff\u31f0-\u31ff"
 _HANGUL = "\uac00-\ud7af\u1100-\u11ff"
-_CJK = f"{_HAN}{_KANA}{_HANGUL}"
-_TERM = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
+CJK = f"{_HAN}{_KANA}{_HANGUL}"
+_TERM = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
 _HAN_CHARACTER = re.compile(f"[{_HAN}]")
 _KANA_CHARACTER = re.compile(f"[{_KANA}]")
 _HANGUL_CHARACTER = re.compile(f"[{_HANGUL}]")
 _LATIN_WORD = re.compile(r"[^\W\d_]{2,}")
-_CJK_RUN = re.compile(f"[{_CJK}]")
+_CJK_RUN = re.compile(f"[{CJK}]")
 _SENTENCE_END = re.compile(
     r"""
       [。！？!?]+["'”’」』）)\]]*          # CJK and emphatic ends need no space after them
