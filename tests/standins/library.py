@@ -71,7 +71,9 @@ class Library(Retriever):
             one for one in self.passages if one["passage_id"] not in exclude and document_id in (None, one["document_id"])
         ]
         found = [_ranked(query, wanted)[:size] for query in queries]
-        return Wave(passages=found, hits=[_hits(one) for one in found], degraded=self.degraded, warnings=[])
+        return Wave(
+            passages=found, hits=[_hits(*one) for one in zip(queries, found, strict=True)], degraded=self.degraded, warnings=[]
+        )
 
 
 def library(*passages: Passage) -> Library:
@@ -86,16 +88,21 @@ def _ranked(query: str, passages: Sequence[Passage]) -> list[Found]:
 def _found(query: str, passage: Passage) -> Found:
     asked = set(terms(query)) - _STOP
     share = len(asked & set(terms(passage["text"] + " " + passage["title"]))) / max(1, len(asked))
-    cosine = 0.1 + 0.85 * math.sqrt(share)
+    cosine, coverage = 0.1 + 0.85 * math.sqrt(share), share**3  # a half of the query is neither confident nor hopeless
     return Found(
-        passage=passage, score=cosine + 0.15 * share, coverage=share, cosine=cosine, bm25=(1, share * CEILING), knn=(1, cosine)
+        passage=passage,
+        score=cosine + 0.15 * coverage,
+        coverage=coverage,
+        cosine=cosine,
+        bm25=(1, coverage * CEILING),
+        knn=(1, cosine),
     )
 
 
-def _hits(found: Sequence[Found]) -> ArmHits:
+def _hits(query: str, found: Sequence[Found]) -> ArmHits:
     bm25 = [Scored(passage=one.passage, score=one.coverage * CEILING) for one in found]
     knn = [Scored(passage=one.passage, score=one.cosine) for one in found]
-    return ArmHits(bm25=bm25, knn=knn, ceiling=CEILING)
+    return ArmHits(bm25=bm25, knn=knn, ceiling=CEILING, query=query)
 
 
 _STOP = set(terms("a an the is are do does did how what which who when where why of in on to for and it about much long"))
