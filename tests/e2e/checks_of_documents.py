@@ -87,9 +87,9 @@ def answers_nothing_from_a_deleted_document(client: Client, library: Library) ->
 
 def says_why_a_file_cannot_be_read(client: Client, library: Library) -> None:
     for name, body, codes in (
-        ("film.mp4", "\0\0\0\x18ftypmp42", {"unsupported_format"}),
-        ("blank.md", " \n\n", {"no_text", "empty"}),
-        ("nothing.txt", "", {"empty", "no_text"}),
+        ("film.mp4", b"\0\0\0\x18ftypmp42" + bytes(range(256)) * 8, {"unsupported_format"}),
+        ("blank.md", b" \n\n", {"no_text", "empty"}),
+        ("nothing.txt", b"", {"empty", "no_text"}),
     ):
         document = client.upload(library.path(name), body)
         assert document["status"] == "failed", document

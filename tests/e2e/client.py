@@ -104,10 +104,10 @@ class Client:
 
     # --- Documents ----------------------------------------------------------------------------------------------------
 
-    def upload(self, path: str, text: str, **meta: Any) -> Json:
+    def upload(self, path: str, body: str | bytes, **meta: Any) -> Json:
         """A document that has been put in and read."""
         data = {"meta": json.dumps(meta)} if meta else {}
-        files = {"file": (path, text.encode())}
+        files = {"file": (path, body.encode() if isinstance(body, str) else body)}
         document = self.json("POST", "/documents", status=202, files=files, data=data)
         return self.read_through(document["document_id"])
 
