@@ -29,7 +29,7 @@ export function footnoteList(citations, open) {
  * @param {() => void} onclick
  */
 function footnote({ number, title, heading, page, quote }, onclick) {
-  const place = [heading, page !== undefined && t('page', { n: page })].filter(Boolean).join(' · ');
+  const place = [heading, page != null && t('page', { n: page })].filter(Boolean).join(' · ');
   const lang = languageOf(quote);
   return h(
     'button',

@@ -83,7 +83,7 @@ export class Sources {
 
 /** @param {Titled & {heading?: string, page?: number}} source */
 function place({ document_id, title, heading, page }) {
-  const parts = [heading, page !== undefined && t('page', { n: page })].filter(Boolean);
+  const parts = [heading, page != null && t('page', { n: page })].filter(Boolean);
   return h(
     'div',
     { class: 'source-place' },
