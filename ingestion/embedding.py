@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graph.ports import Embedder, Passage, PassageIndex
-from ingestion.chunks import above
+from graph.retrieval import indexed_text
 
 _BATCH = 16
 
@@ -25,7 +25,7 @@ class Embedded:
 
 async def embedded(passages: Sequence[Passage], embedder: Embedder, index: PassageIndex) -> AsyncGenerator[Embedded, None]:
     """Every passage once, those first whose text was embedded before: for them nothing is computed."""
-    texts = [above(passage["title"], passage.get("heading", "")) + passage["text"] for passage in passages]
+    texts = [indexed_text(passage) for passage in passages]
     hashes = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
     by_hash: dict[str, list[int]] = {}
     for place, sha256 in enumerate(hashes):

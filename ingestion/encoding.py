@@ -21,7 +21,11 @@ _HANGUL = re.compile("[가-힣]")
 _SAMPLE_BYTES = 65_536
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ufeff]")
 _LINE_ENDS = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
-_MOST_CONTROL = 0.01
+_FEW, _MOST = 4, 0.01
+_USUAL = re.compile(
+    r"[\t\n\r -~\xa0-\u02ff\u0370-\u052f\u0590-\u06ff\u0900-\u0e7f\u2000-\u22ff\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3"
+    r"\uff00-\uff9f😀-🙏]"
+)
 
 
 def decode(body: bytes) -> tuple[str, list[str]]:
@@ -31,10 +35,8 @@ def decode(body: bytes) -> tuple[str, list[str]]:
         FileFailure: these bytes are no text.
     """
     text = _decode(body)
-    if len(_CONTROL.findall(text)) > 1 + len(text) * _MOST_CONTROL:
-        raise not_text()
     lost = text.count("\ufffd")
-    if lost > 10 + len(text) * _MOST_CONTROL:
+    if max(lost, len(_CONTROL.findall(text))) > _FEW + len(text) * _MOST:
         raise not_text()
     warnings = [f"{lost} characters could not be decoded and are shown as \ufffd"] if lost else []
     return _CONTROL.sub("", _LINE_ENDS.sub("\n", text)), warnings
@@ -49,13 +51,13 @@ def _decode(body: bytes) -> str:
     for bom, encoding in _BOMS:
         if body.startswith(bom):
             return body[len(bom) :].decode(encoding, errors="replace")
-    wide = _wide(body) if b"\0" in body else None
-    if wide is not None:
-        return wide
     if b"\x1b$" in body and (text := _strict(body, "iso2022_jp")):
         return text
-    if (text := _strict(body, "utf-8")) is not None:
+    text, zeros = _strict(body, "utf-8"), body.count(0)
+    if text is not None and zeros * 10 < len(body):
         return text
+    if zeros and (wide := _wide(body)):
+        return wide
     text = body.decode("utf-8", errors="replace")
     broken = text.count("\ufffd")
     if broken * 20 < sum(not character.isascii() for character in text) - broken:
@@ -71,15 +73,10 @@ def _strict(body: bytes, encoding: str) -> str | None:
 
 
 def _wide(body: bytes) -> str | None:
-    """UTF-16 or UTF-32 without a byte order mark: where the zero bytes are tells."""
-    zeros = [body[i::4].count(0) for i in range(4)]
-    if len(body) % 4 == 0:
-        for encoding, high in (("utf-32-le", zeros[2:]), ("utf-32-be", zeros[:2])):
-            if sum(high) > len(body) * 0.24 and (text := _strict(body, encoding)):
-                return text
-    odd, even = zeros[1] + zeros[3], zeros[0] + zeros[2]
-    encoding = "utf-16-le" if odd > even else "utf-16-be"
-    return _strict(body, encoding) if max(odd, even) > 4 * min(odd, even) else None
+    """UTF-16 or UTF-32 without a byte order mark: the one that gives characters people write."""
+    texts = [_strict(body, encoding) or "" for encoding in ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")]
+    usual, text = max((len(_USUAL.findall(text[:_SAMPLE_BYTES])), text) for text in texts)
+    return text if usual > 0.9 * len(text[:_SAMPLE_BYTES]) else None
 
 
 def _declared(body: bytes) -> str | None:

@@ -119,6 +119,7 @@ class Lifecycle:
                 if body is None or await self._bucket.head(change.key) != claim.info:
                     again = True
                     continue  # it changed while it was read
+                check_path(path)
                 await self._read(claim, body)
                 published = True
                 await claim.advance(status="ready")
@@ -155,7 +156,6 @@ class Lifecycle:
 
     async def _read(self, claim: _Claim, body: bytes) -> None:
         """Parse, chunk, embed, and publish the version as a whole."""
-        check_path(claim.record["path"])
         reading = await asyncio.to_thread(read, body, claim.record, claim.info.metadata)
         await claim.advance(stage="chunking", title=reading.title, meta=reading.meta, groups=reading.groups)
         passages = await asyncio.to_thread(cut, reading, claim.record, self._embedder)

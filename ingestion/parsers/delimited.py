@@ -1,6 +1,7 @@
 """CSV and its relatives: every row with the header's names, so that a row means something alone."""
 
 import csv
+import io
 from collections import Counter
 from collections.abc import Sequence
 
@@ -56,9 +57,9 @@ def _delimiter(lines: Sequence[str]) -> str:
 
 def _rows(text: str, delimiter: str) -> list[list[str]]:
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
-    rows = list(csv.reader(text.split("\n"), delimiter=delimiter, skipinitialspace=True))
+    rows = list(csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True))
     if any(len(cell) > _RUNAWAY and "\n" in cell for row in rows for cell in row):
-        return list(csv.reader(text.split("\n"), delimiter=delimiter, quoting=csv.QUOTE_NONE))
+        return list(csv.reader(io.StringIO(text), delimiter=delimiter, quoting=csv.QUOTE_NONE))
     return rows
 
 
