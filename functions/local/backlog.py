@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 
@@ -42,10 +43,9 @@ class Backlog:
                 return entry
             self._changed.clear()
             wait_s = min((entry.due - now for entry in free), default=None)
-            try:
-                await asyncio.wait_for(self._changed.wait(), wait_s)
-            except TimeoutError:
-                continue
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):  # `wait_for` may swallow a cancellation before Python 3.12
+                    await self._changed.wait()
 
     def done(self, entry: Entry) -> None:
         """The key may be taken again."""

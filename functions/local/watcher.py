@@ -117,7 +117,8 @@ class Watcher:
                 _LOG.exception("the folder could not be compared with the registry")
             await asyncio.sleep(_BACKOFF_S)
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._compare_now.wait(), _COMPARE_EVERY_S)
+                async with asyncio.timeout(_COMPARE_EVERY_S):
+                    await self._compare_now.wait()
 
     async def _compare(self, tenant: str) -> None:
         """Have looked at what the registry and the folder say differently."""

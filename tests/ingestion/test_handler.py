@@ -93,7 +93,8 @@ async def test_outside_of_a_queue_a_failure_is_raised_so_that_the_caller_tries_a
         await consume(await laptop.put("a.md", "# A"), laptop)
 
 
-async def test_small_files_come_first(laptop: Laptop) -> None:
+async def test_small_files_come_first(laptop: Laptop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lambda_handler, "_SIDE_BY_SIDE", 1)
     sizes = {"large.md": 900, "small.md": 10, "middle.md": 300}
     events = [await laptop.put(path, "word " * size) for path, size in sizes.items()]
 

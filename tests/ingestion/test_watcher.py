@@ -310,3 +310,21 @@ async def test_the_backlog_hands_out_small_files_first_and_a_key_to_one_hand_onl
     backlog.done(small)
     assert (await waiting).key == "small"
     assert len(backlog) == 3
+
+
+async def test_a_hand_that_is_stopped_while_something_comes_in_does_stop() -> None:
+    async def hand(backlog: Backlog) -> None:
+        while True:
+            backlog.done(await backlog.take())
+
+    for pauses in range(6):
+        backlog = Backlog()
+        backlog.add("later", 1, delay_s=60)
+        working = asyncio.create_task(hand(backlog))
+        await asyncio.sleep(0.01)
+        backlog.add("a", 1)
+        for _ in range(pauses):
+            await asyncio.sleep(0)
+        working.cancel()
+        done, _ = await asyncio.wait([working], timeout=5)
+        assert done
