@@ -6,9 +6,8 @@ from typing import Literal
 Key = Literal[
     "begin", "plan", "gather", "grade", "clarify", "answer", "check", "finish",
     "unanswerable", "closest", "refused", "unsupported", "missing", "rounds", "calls", "tokens", "seconds", "no_progress",
-    "extractive", "extractive_wrong_key", "extractive_rate_limited", "extractive_unavailable", "unsure",
+    "extractive", "extractive_wrong_key", "extractive_rate_limited", "extractive_calls", "extractive_unavailable", "unsure",
     "bm25", "knn", "embedder", "unchecked", "model_unavailable", "index_unavailable", "deadline", "crashed", "internal",
-    "rate_limit",
 ]  # fmt: skip
 
 _ENGLISH: dict[Key, str] = {
@@ -33,6 +32,7 @@ _ENGLISH: dict[Key, str] = {
     "extractive": "no language model is set up, so the answer consists of sentences of the documents",
     "extractive_wrong_key": "Groq refused the API key (GROQ_API_KEY), so the answer consists of sentences of the documents",
     "extractive_rate_limited": "the language model is out of quota, so the answer consists of sentences of the documents",
+    "extractive_calls": "the turn made all its model calls, so the answer consists of sentences of the documents",
     "extractive_unavailable": "the language model does not answer, so the answer consists of sentences of the documents",
     "unsure": "these are the closest passages, and whether they answer the question is not certain",
     "bm25": "the search by words did not answer",
@@ -44,7 +44,6 @@ _ENGLISH: dict[Key, str] = {
     "deadline": "The turn ran out of time. Try again, or ask for less at once.",
     "crashed": "The server stopped during the turn. Ask again.",
     "internal": "Something went wrong on our side, under the id {0}.",
-    "rate_limit": "Waiting for the language model's quota",
 }
 _CHINESE: dict[Key, str] = {
     "begin": "正在读取问题",
@@ -68,6 +67,7 @@ _CHINESE: dict[Key, str] = {
     "extractive": "未配置语言模型，答案由文档原句组成",
     "extractive_wrong_key": "Groq 拒绝了 API 密钥，答案由文档原句组成；请检查 GROQ_API_KEY",
     "extractive_rate_limited": "语言模型额度已用完，答案由文档原句组成",
+    "extractive_calls": "本轮模型调用次数已用完，答案由文档原句组成",
     "extractive_unavailable": "语言模型没有响应，答案由文档原句组成",
     "unsure": "以下是最接近的内容，不能确定是否回答了问题",
     "bm25": "关键词检索没有响应",
@@ -79,7 +79,6 @@ _CHINESE: dict[Key, str] = {
     "deadline": "本轮超时。请重试，或一次少问一些。",
     "crashed": "服务器在回答时停止了，请重新提问。",
     "internal": "服务内部出错，编号 {0}。",
-    "rate_limit": "正在等待语言模型的额度",
 }
 
 

@@ -49,6 +49,7 @@ def extractive_because(budget: Budget) -> Key | None:
     reasons: dict[str, Key] = {
         "extractive:wrong_key": "extractive_wrong_key",
         "extractive:rate_limited": "extractive_rate_limited",
+        "extractive:calls": "extractive_calls",
         "extractive:unavailable": "extractive_unavailable",
     }
     return next((reasons[reason] for reason in budget.fallbacks if reason in reasons), None)

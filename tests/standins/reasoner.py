@@ -82,7 +82,8 @@ class ScriptedReasoner:
 
     def _book(self, node: str, task: object, budget: Budget) -> None:
         self.tasks.append((node, task))
-        budget.record(ModelCall(node=node, model="scripted", prompt_tokens=self.tokens))
+        if not self.extractive:
+            budget.record(ModelCall(node=node, model="scripted", prompt_tokens=self.tokens))
 
 
 class BrokenReasoner(ScriptedReasoner):

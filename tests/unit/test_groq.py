@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from graph.adapters.groq import GroqReasoner, Patience
-from graph.errors import ModelUnavailable
 from graph.reasoner import AnswerTask, Budget, CheckTask, Exchange, GradeTask, PlanTask
 from graph.settings import Settings
 from graph.tools import SPECS
@@ -48,7 +47,7 @@ def settings(server: StandIn) -> Settings:
 
 @pytest.fixture
 async def reasoner(groq: StandIn, settings: Settings) -> AsyncIterator[GroqReasoner]:  # noqa: ARG001  # it recovers
-    reasoner = GroqReasoner(settings, ScriptedReasoner(answers=[[FALLBACK_ANSWER]]), QUICK)
+    reasoner = GroqReasoner(settings, ScriptedReasoner(extractive=True, answers=[[FALLBACK_ANSWER]]), QUICK)
     yield reasoner
     await reasoner.close()
 
@@ -272,9 +271,13 @@ async def test_a_text_that_only_begins_like_nothing_is_kept(reasoner: GroqReason
 
 
 async def test_no_call_is_made_over_the_budget(reasoner: GroqReasoner, groq: StandIn) -> None:
-    with pytest.raises(ModelUnavailable):
-        await reasoner.plan(plan_task(), budget(calls=0))
-    assert groq.calls() == 0
+    spent = budget(calls=1)
+    await reasoner.plan(plan_task(), spent)
+    assert groq.calls() == 0, "the last call is the answer's"
+    assert "14 days [1]" in await said(reasoner, spent)
+    assert await said(reasoner, spent) == FALLBACK_ANSWER
+    assert groq.calls() == 1
+    assert spent.fallbacks == ["rule:plan:calls", "extractive:calls"]
 
 
 async def test_what_documents_and_users_say_cannot_leave_its_fence(reasoner: GroqReasoner, groq: StandIn) -> None:

@@ -11,9 +11,10 @@ from graph.reasoner import Budget
 from graph.turn import Waiting
 
 T = TypeVar("T")
-Reason = Literal["wrong_key", "rate_limited", "unavailable"]
+Reason = Literal["wrong_key", "rate_limited", "calls", "unavailable"]
 
-_MOST_WAITS = 3  # for one model in one request
+_MOST_WAITS = 2  # for one model in one request
+_FAILED_FOR_THE_TURN = ("overloaded", "empty", "too_large", "rate_limited")
 _MISSING_S = 300.0
 _WRONG_KEY_S = 60.0
 
@@ -36,39 +37,47 @@ class Lineup:
         self._absent_until: dict[str, float] = {}
         self._key_refused_until = 0.0
 
-    async def attempt(self, first: str, budget: Budget, ask: Callable[[str], Awaitable[T]]) -> T:
-        """What the first model that answers says.
+    async def attempt(self, first: str, budget: Budget, ask: Callable[[str], Awaitable[T]], *, reserve: int = 0) -> T:
+        """What the first model that answers says; ``reserve`` calls of the budget are left for others.
 
         Raises:
             NoModel: none does.
             Failure: one answered, but its answer is of no use (``bad_json``, ``invalid``).
         """
         reason: Reason = "unavailable"
-        for model in self._order(first, budget):
+        for model in self._order(first, budget, reserve):
             try:
-                answer = await self._persist(model, budget, ask)
+                answer = await self._persist(model, budget, ask, reserve)
             except Failure as failure:
                 if failure.kind in ("bad_json", "invalid"):
                     raise
                 reason = "rate_limited" if failure.kind == "rate_limited" else reason
-                self._remember(model, failure)
+                self._remember(model, failure, budget)
                 continue
             if model != first:
                 budget.fallbacks.append(f"model:{model}")
             return answer
-        raise NoModel("wrong_key" if self._key_refused_until > time.monotonic() else reason)
+        raise NoModel(self._why(reason, budget, reserve))
 
-    def _order(self, first: str, budget: Budget) -> Iterator[str]:
+    def _order(self, first: str, budget: Budget, reserve: int) -> Iterator[str]:
+        """Models that have not failed in this turn already, as long as there are calls to make."""
         last = {call.model: call.outcome for call in budget.made}
-        failed = {model for model, outcome in last.items() if outcome in ("overloaded", "empty", "too_large")}
+        failed = {model for model, outcome in last.items() if outcome in _FAILED_FOR_THE_TURN}
         for model in dict.fromkeys((first, *self._fallbacks)):
             now = time.monotonic()
-            if self._key_refused_until > now or budget.calls <= 0:
+            if self._key_refused_until > now or budget.calls <= reserve:
                 return
             if model not in failed and self._absent_until.get(model, 0.0) <= now:
                 yield model
 
-    async def _persist(self, model: str, budget: Budget, ask: Callable[[str], Awaitable[T]]) -> T:
+    def _why(self, reason: Reason, budget: Budget, reserve: int) -> Reason:
+        if self._key_refused_until > time.monotonic():
+            return "wrong_key"
+        if any(call.outcome == "rate_limited" for call in budget.made):
+            return "rate_limited"
+        return "calls" if budget.calls <= reserve else reason
+
+    async def _persist(self, model: str, budget: Budget, ask: Callable[[str], Awaitable[T]], reserve: int) -> T:
         """Ask one model, waiting where Groq says for how long and the turn has the time, once more after a server error."""
         waits, retried = 0, False
         while True:
@@ -76,6 +85,8 @@ class Lineup:
             try:
                 return await ask(model)
             except Failure as failure:
+                if budget.calls <= reserve:
+                    raise
                 if failure.kind == "rate_limited" and waits < _MOST_WAITS:
                     waits += 1
                     self._limited_until[model] = time.monotonic() + failure.wait_s
@@ -97,11 +108,11 @@ class Lineup:
             budget.announce(Waiting(reason="rate_limited", seconds=round(seconds, 1)))
         await asyncio.sleep(seconds)
 
-    def _remember(self, model: str, failure: Failure) -> None:
+    def _remember(self, model: str, failure: Failure, budget: Budget) -> None:
         now = time.monotonic()
         if failure.kind == "wrong_key":
             self._key_refused_until = now + _WRONG_KEY_S
         elif failure.kind == "missing":
             self._absent_until[model] = now + _MISSING_S
-        elif failure.kind == "timeout":
+        elif failure.kind == "timeout" and now < budget.deadline:  # the model was slow, not the turn at its end
             self._absent_until[model] = now + self._patience.cool_down

@@ -13,7 +13,6 @@ from graph.adapters.groq.requests import Effort, Patience, Reply, Request, Reque
 from graph.adapters.groq.shapes import CheckShape, GradeShape, PlanShape, strict_schema
 from graph.adapters.groq.streaming import Streaming
 from graph.claims import claims_of
-from graph.errors import ModelUnavailable
 from graph.reasoner import (
     Ambiguity,
     AnswerTask,
@@ -120,8 +119,6 @@ class GroqReasoner:
         try:
             return await ask()
         except NoModel as none:
-            if budget.calls <= 0:
-                raise ModelUnavailable("The turn may make no more model calls.") from none
             budget.fallbacks.append(f"rule:{node}:{none.reason}")
         except Failure as failure:
             budget.fallbacks.append(f"rule:{node}:{failure.kind}")
@@ -164,7 +161,8 @@ class GroqReasoner:
                     break
             raise Failure("bad_json")
 
-        return await self._lineup.attempt(first or self._settings.model_fast, budget, ask)
+        reserve = 1 if node in ("plan", "grade") else 0  # the answer itself
+        return await self._lineup.attempt(first or self._settings.model_fast, budget, ask, reserve=reserve)
 
     async def _attempt_json(self, model: str, request: Request, budget: Budget, temperature: float) -> Reply:
         """The reply; where Groq refused it as invalid JSON, what the model wrote all the same."""
