@@ -36,7 +36,7 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def scripted_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server without documents whose agent plays what the question says."""
-    with serving(tmp_path_factory.mktemp("home"), program=SCRIPTED) as url:
+    with serving(tmp_path_factory.mktemp("home"), program=SCRIPTED, env={"FOOTNOTE_RATE_PER_MINUTE": "6000"}) as url:
         yield url
 
 

@@ -85,15 +85,15 @@ class Desk:
         """The row of a file in the open documents panel."""
         return self.panel.locator(f'.document[data-path="{path}"]')
 
-    def drop(self, files: dict[str, str], target: str = "body") -> None:
-        """Drop files, by name with their text, as from the desktop."""
+    def drop(self, files: dict[str, bytes], target: str = "body") -> None:
+        """Drop files, by name with their content, as from the desktop."""
         transfer = self.page.evaluate_handle(
             """files => {
                 const transfer = new DataTransfer();
-                for (const [name, text] of Object.entries(files)) transfer.items.add(new File([text], name));
+                for (const [name, bytes] of Object.entries(files)) transfer.items.add(new File([new Uint8Array(bytes)], name));
                 return transfer;
             }""",
-            files,
+            {name: list(content) for name, content in files.items()},
         )
         for event in ("dragenter", "dragover", "drop"):
             self.page.dispatch_event(target, event, {"dataTransfer": transfer})

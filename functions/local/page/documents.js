@@ -27,7 +27,9 @@ export class Documents {
   #running = 0;
   /** @type {Map<string, DocumentRow>} */
   #rows = new Map();
-  /** @type {Set<string>} Ids of documents uploaded here whose end is to be announced. */
+  /** @type {Set<string>} Ids of documents uploaded here: they are listed first. */
+  #own = new Set();
+  /** @type {Set<string>} Those of them whose end is still to be announced. */
   #awaited = new Set();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
@@ -93,6 +95,7 @@ export class Documents {
       const document = await upload(next.file, next.path);
       this.#uploads.delete(next.path);
       this.#documents.set(document.document_id, document);
+      this.#own.add(document.document_id);
       this.#awaited.add(document.document_id);
       this.#schedule(POLL_MS.working);
     } catch (error) {
@@ -146,9 +149,18 @@ export class Documents {
     const wanted = this.search.hidden ? '' : this.search.value.toLowerCase();
     const shown = [...this.#uploads.values(), ...this.#documents.values()]
       .filter((item) => `${item.path}\n${'title' in item ? item.title : ''}`.toLowerCase().includes(wanted))
-      .sort((a, b) => ORDER[a.status] - ORDER[b.status] || a.path.localeCompare(b.path));
+      .sort((a, b) => this.#rank(a) - this.#rank(b) || a.path.localeCompare(b.path));
     this.#arrange(shown.map((item) => this.#row(item)));
     this.onchange();
+  }
+
+  /**
+   * @param {Document | Upload} item
+   * @returns {number} Where in the list it belongs: what moves first, what was uploaded here before what was not.
+   */
+  #rank(item) {
+    const isOwn = 'document_id' in item && this.#own.has(item.document_id);
+    return ORDER[item.status] - (isOwn ? 0.5 : 0);
   }
 
   /**
