@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from graph.errors import IndexUnavailable
 from graph.filters import Condition
 from graph.ports import Access, ArmHits, Calibration, Passage, PassageIndex, Scored
+from graph.reasoner import Source
 from graph.retrieval import Found, Retriever, Wave
 from graph.text import terms
 
@@ -103,6 +104,11 @@ def _hits(query: str, found: Sequence[Found]) -> ArmHits:
     bm25 = [Scored(passage=one.passage, score=one.coverage * CEILING) for one in found]
     knn = [Scored(passage=one.passage, score=one.cosine) for one in found]
     return ArmHits(bm25=bm25, knn=knn, ceiling=CEILING, query=query)
+
+
+def hits_of(query: str, sources: Sequence[Source]) -> ArmHits:
+    """What both arms would have found for these sources."""
+    return _hits(query, _ranked(query, [source["passage"] for source in sources]))
 
 
 _STOP = set(terms("a an the is are do does did how what which who when where why of in on to for and it about much long"))
