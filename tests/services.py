@@ -1,14 +1,18 @@
 """Services that tests talk to, each in a process of its own, started by the first test that needs it."""
 
 import os
-from collections.abc import Iterator
+import uuid
+from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import pytest
 
 from graph.adapters import boto
 from graph.adapters.dynamodb import DynamoDBTable
+from graph.adapters.opensearch import OpenSearchIndex, Schema, connect, ensure_index
 from graph.adapters.s3 import S3Bucket
+from graph.adapters.sqlite_table import SQLiteTable
 from tests.standins import aws as aws_standin
 from tests.standins import opensearch as opensearch_standin
 from tests.standins.opensearch_program import Missing, Version
@@ -68,3 +72,14 @@ def _opensearch(tmp_path_factory: pytest.TempPathFactory, version: Version) -> I
         except Missing as missing:
             pytest.skip(str(missing))
         yield url
+
+
+@pytest.fixture
+async def opensearch_index(opensearch_url: str, tmp_path: Path) -> AsyncIterator[OpenSearchIndex]:
+    """An index of vectors of 8 dimensions that is empty."""
+    client, name, table = connect(opensearch_url), f"footnote-{uuid.uuid4().hex}", SQLiteTable(tmp_path / "editions.sqlite")
+    ensure_index(client, name, Schema(model="test", dimensions=8))
+    yield OpenSearchIndex(client, name, table=table)
+    client.indices.delete(index=f"{name}-v*")
+    await table.close()
+    client.close()
