@@ -196,3 +196,33 @@ def test_a_question_that_is_too_long_is_not_sent_and_says_how_long_it_may_be(her
     box.fill("   ")
     here.page.keyboard.press("Enter")
     expect(here.page.locator(".turn")).to_have_count(0)
+
+
+def test_a_conversation_that_could_not_be_read_is_read_once_the_server_is_back(remote: Desk, line: Wire) -> None:
+    remote.ask("tokens=2")
+    address = remote.page.url
+    remote.page.get_by_role("button", name="New conversation").click()
+    line.cut()
+    remote.page.go_back()
+    assert remote.page.url == address
+    expect(remote.page.locator("#thread-notice")).to_contain_text("The server cannot be reached")
+    expect(remote.page.locator("#away")).to_be_visible()
+    line.mend()
+    expect(remote.page.locator(".turn .answer")).to_have_text("word0 word1")
+    expect(remote.page.locator("#thread-notice")).to_be_empty()
+
+
+def test_both_languages_have_the_same_texts_with_the_same_values_in_them(here: Desk) -> None:
+    texts = here.open().page.evaluate(
+        """async () => {
+            const { en } = await import('./static/texts_en.js');
+            const { zh } = await import('./static/texts_zh.js');
+            const shape = (texts) => Object.fromEntries(Object.entries(texts).map(([key, text]) => {
+                const values = typeof text === 'function' ? text.toString().match(/^\\(\\{([^}]*)/)[1] : null;
+                return [key, values === null ? typeof text : values.split(',').map(value => value.trim()).sort()];
+            }));
+            return { en: shape(en), zh: shape(zh) };
+        }"""
+    )
+    assert texts["en"] == texts["zh"]
+    assert len(texts["en"]) > 100

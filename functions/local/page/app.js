@@ -66,6 +66,7 @@ function showConnection(isConnected) {
   announce(t('server.back'));
   threads.refresh();
   documents.refresh();
+  if (thread.isMissed) thread.open(thread.id);
 }
 
 function showWelcome() {

@@ -169,7 +169,7 @@ export class Documents {
    */
   #row(item) {
     const key = 'document_id' in item ? item.document_id : item.path;
-    const row = this.#rows.get(key) ?? new DocumentRow({ read: (document) => this.sources.read(document), remove: (what) => this.#remove(what) });
+    const row = this.#rows.get(key) ?? new DocumentRow({ read: (document) => this.#read(document), remove: (what) => this.#remove(what) });
     this.#rows.set(key, row);
     row.update(item);
     return row.element;
@@ -184,6 +184,11 @@ export class Documents {
     rows.forEach((row, index) => this.list.children[index] === row || this.list.insertBefore(row, this.list.children[index] ?? null));
     while (this.list.children.length > rows.length) this.list.lastElementChild?.remove();
     if (focused instanceof HTMLElement && this.list.contains(focused)) focused.focus({ preventScroll: true });
+  }
+
+  /** @param {Document} document */
+  #read(document) {
+    this.sources.read(document, () => this.open());
   }
 
   /** @param {Document | Upload} item */

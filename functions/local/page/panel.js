@@ -27,9 +27,9 @@ export class Panel {
    * @param {string} kind
    * @param {string} title
    * @param {Node[]} content
-   * @param {{lang?: string}} [options]
+   * @param {{lang?: string, back?: () => void}} [options] `back`: to what it showed before.
    */
-  open(kind, title, content, { lang = '' } = {}) {
+  open(kind, title, content, { lang = '', back } = {}) {
     // opened from inside itself, by "next footnote" for example: what opened it first is where the focus returns to
     if (!this.element.contains(document.activeElement)) this.opener = document.activeElement;
     this.kind = kind;
@@ -38,7 +38,7 @@ export class Panel {
     else this.title.removeAttribute('lang');
     this.content.replaceChildren(...content);
     this.element.replaceChildren(
-      h('header', { class: 'panel-header' }, this.title, iconButton('close', t('close'), () => this.close())),
+      h('header', { class: 'panel-header' }, back && iconButton('previous', t('back'), back), this.title, iconButton('close', t('close'), () => this.close())),
       this.content,
     );
     this.element.dataset.kind = kind;

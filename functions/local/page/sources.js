@@ -1,6 +1,6 @@
 /** The source of a footnote: the document's text, opened at the exact words. */
 
-import { passagesOf, Problem, sourceOf } from './api.js';
+import { Problem, sourceOf } from './api.js';
 import { h, icon, iconButton } from './dom.js';
 import { languageOf, t } from './i18n.js';
 import { asProblem, problemBox } from './problems.js';
@@ -38,10 +38,11 @@ export class Sources {
   /**
    * Open a document at its beginning.
    * @param {Titled} document
+   * @param {() => void} back
    */
-  async read(document) {
+  async read(document, back) {
     const body = h('div', { class: 'source-body' }, h('p', { class: 'quiet' }, t('source.loading')));
-    const isCurrent = this.#show(document, [place(document), body]);
+    const isCurrent = this.#show(document, [place(document), body], back);
     try {
       const extract = await Extract.until(document.document_id, 0);
       if (isCurrent()) showText(body, extract, null);
@@ -53,12 +54,13 @@ export class Sources {
   /**
    * @param {Titled} document
    * @param {Node[]} content
+   * @param {() => void} [back]
    * @returns {() => boolean} Whether it is still what the panel shows.
    */
-  #show({ title }, content) {
+  #show({ title }, content, back) {
     const opened = {};
     this.opened = opened;
-    this.panel.open('source', title, content, { lang: languageOf(title) });
+    this.panel.open('source', title, content, { lang: languageOf(title), back });
     return () => this.opened === opened && this.panel.kind === 'source';
   }
 

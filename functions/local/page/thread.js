@@ -37,6 +37,8 @@ export class Thread {
     this.onProgress = onProgress;
     /** @type {string | null} null: a new one, not asked in yet. */
     this.id = null;
+    /** Whether it could not be read because the server was away. */
+    this.isMissed = false;
     this.scroller = find('#conversation');
     this.list = find('#turns');
     this.welcome = find('#welcome');
@@ -55,6 +57,7 @@ export class Thread {
   async open(id) {
     const opening = (this.#opening += 1);
     this.id = id;
+    this.isMissed = false;
     this.socket.leave();
     this.#turns = [];
     this.list.replaceChildren();
@@ -156,6 +159,8 @@ export class Thread {
   }
 
   #settle() {
+    const title = this.#turns[0]?.view.question;
+    document.title = title ? `${title} · Footnote` : 'Footnote';
     this.welcome.hidden = !this.isEmpty || this.notice.hasChildNodes();
     this.composer.setBusy(this.#running() !== undefined);
   }
@@ -227,6 +232,7 @@ export class Thread {
   /** @param {Problem} problem */
   #missing(problem) {
     const isAsked = kept('pending')?.thread_id === this.id;
+    this.isMissed = problem.code === 'network';
     if (problem.status !== 404) this.notice.replaceChildren(problemBox(problem, () => this.open(this.id)));
     else if (!isAsked) this.notice.replaceChildren(problemBox(new Problem({ code: 'not_found', detail: t('threads.gone') })));
   }

@@ -30,6 +30,10 @@ export class Threads {
       this.toggle(false);
       this.menu.focus();
     });
+    document.addEventListener('click', ({ target }) => {
+      const isOutside = target instanceof Node && !this.nav.contains(target) && !this.menu.contains(target);
+      if (isOutside && this.menu.getAttribute('aria-expanded') === 'true') this.toggle(false);
+    });
     onLanguage(() => this.#show());
   }
 
