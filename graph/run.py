@@ -10,6 +10,7 @@ from typing import cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command, Interrupt
 
+from graph.drafts import Drafts
 from graph.errors import IndexUnavailable, ModelUnavailable
 from graph.filters import Condition
 from graph.graph import Graph
@@ -63,6 +64,7 @@ class Run:
             access=access,
             budget=self._budget,
             toolbox=Toolbox(TOOLS, desk),
+            drafts=Drafts(),
             trace=self.trace,
         )
         self._result: Result | None = None
@@ -92,6 +94,7 @@ class Run:
                 if error == "internal":
                     _log.exception("turn crashed, trace %s", self.trace.trace_id)
             finally:
+                await self._deps.drafts.drop()
                 await self._deps.toolbox.close()
         emit(self._finished(error))
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, TypedDict
 
 from langgraph.channels import UntrackedValue
 
+from graph.drafts import Drafts
 from graph.filters import Scalar
 from graph.ports import Access, ArmHits
 from graph.reasoner import Budget, Exchange, Grade, Plan, Reasoner, Source
@@ -124,4 +125,5 @@ class Deps:
     access: Access
     budget: Budget
     toolbox: Toolbox
+    drafts: Drafts
     trace: Trace

@@ -6,10 +6,8 @@ from langgraph.runtime import Runtime
 
 from graph.errors import ModelUnavailable
 from graph.nodes.bounds import seconds_left
-from graph.nodes.grade import PASSAGES_SHARE
 from graph.nodes.observed import observed
-from graph.nodes.sources import useful, within
-from graph.reasoner import AnswerTask
+from graph.nodes.tasks import answer_task
 from graph.state import Bound, Deps, State, Update
 from graph.turn import Revised, Token
 
@@ -23,7 +21,8 @@ async def answer(state: State, runtime: Runtime[Deps]) -> Update:
     cut: Bound | None = None
     try:
         async with asyncio.timeout(max(0.0, seconds_left(deps))):
-            async for piece in deps.reasoner.answer(_task(state, deps), deps.budget):
+            drafted = None if revising else deps.drafts.take()
+            async for piece in drafted or deps.reasoner.answer(answer_task(state, deps), deps.budget):
                 text = piece.answer if isinstance(piece, Revised) else text + piece
                 if not revising:
                     runtime.stream_writer(piece if isinstance(piece, Revised) else Token(text=piece))
@@ -36,20 +35,6 @@ async def answer(state: State, runtime: Runtime[Deps]) -> Update:
     if revising:
         return _revised(state, text, cut)
     return Update(draft=text, shown=text, cut=cut or _cut(deps))
-
-
-def _task(state: State, deps: Deps) -> AnswerTask:
-    tokens = int(deps.settings.context_tokens * PASSAGES_SHARE)
-    return AnswerTask(
-        question=state["plan"]["question"],
-        language=state["language"],
-        sources=within(useful(state), tokens, deps.retriever.embedder),
-        history=state["history"],
-        summary=state["summary"],
-        conflicts=state["grade"]["conflicts"],
-        unsupported=state["unsupported"],
-        draft=state["draft"],
-    )
 
 
 def _revised(state: State, text: str, cut: Bound | None) -> Update:

@@ -5,12 +5,10 @@ from langgraph.runtime import Runtime
 from graph.errors import ModelUnavailable
 from graph.nodes.bounds import spent_bound
 from graph.nodes.observed import observed
-from graph.nodes.sources import useful, within
+from graph.nodes.tasks import answer_task, budgeted
+from graph.questions import one_search_is_enough
 from graph.reasoner import Grade, GradeTask, Verdict
 from graph.state import Bound, Deps, State, Update
-
-PASSAGES_SHARE = 0.5
-"""Of a prompt's tokens."""
 
 
 @observed(progress=0.4)
@@ -19,7 +17,14 @@ async def grade(state: State, runtime: Runtime[Deps]) -> Update:
     deps = runtime.context
     if not state["news"]:
         return Update(stopped="no_progress")
-    made = _by_score(state) if _settled(state, deps) else await _reasoned(state, deps)
+    if _settled(state, deps):
+        made = _by_score(state)
+    else:
+        if _worth_drafting(state, deps):
+            deps.drafts.begin(deps.reasoner.answer(answer_task(state, deps), deps.budget))
+        made = await _reasoned(state, deps)
+        if not made["sufficient"] or made["conflicts"]:
+            await deps.drafts.drop()
     merged = Grade(**{**made, "verdicts": state["grade"]["verdicts"] | made["verdicts"]})
     return Update(grade=merged, stopped=None if made["sufficient"] else _stopped(merged, state, deps))
 
@@ -27,6 +32,12 @@ async def grade(state: State, runtime: Runtime[Deps]) -> Update:
 def _settled(state: State, deps: Deps) -> bool:
     off_topic = state["plan"]["intent"] in ("out_of_scope", "action") and state["confidence"] == "none"
     return state["confidence"] == "confident" or off_topic or spent_bound(deps, reserve_calls=1) is not None
+
+
+def _worth_drafting(state: State, deps: Deps) -> bool:
+    """Whether the answer may begin while the grade is made: the passages of a plain question nearly always suffice."""
+    plain = len(state["plan"]["steps"]) == 1 and one_search_is_enough(state["plan"]["question"])
+    return plain and not state["rounds"] and not deps.reasoner.extractive and spent_bound(deps, reserve_calls=4) is None
 
 
 def _by_score(state: State) -> Grade:
@@ -37,8 +48,7 @@ def _by_score(state: State) -> Grade:
 
 
 async def _reasoned(state: State, deps: Deps) -> Grade:
-    sources = within(useful(state), int(deps.settings.context_tokens * PASSAGES_SHARE), deps.retriever.embedder)
-    task = GradeTask(question=state["plan"]["question"], sources=sources, hits=state["hits"])
+    task = GradeTask(question=state["plan"]["question"], sources=budgeted(state, deps), hits=state["hits"])
     try:
         return await deps.reasoner.grade(task, deps.budget)
     except ModelUnavailable:

@@ -8,6 +8,7 @@ from graph.nodes.begin import first_query
 from graph.nodes.bounds import spent_bound
 from graph.nodes.observed import observed
 from graph.nodes.sources import numbered
+from graph.nodes.tasks import history_of
 from graph.questions import folded, leans_on_history, one_search_is_enough
 from graph.reasoner import Plan, PlanTask
 from graph.state import Deps, State, Update
@@ -31,7 +32,7 @@ async def plan(state: State, runtime: Runtime[Deps]) -> Update:
 
 
 async def _obvious(state: State, deps: Deps) -> Plan | None:
-    """The plan of a question that one search answers: the search that `begin` started, if it is confident already."""
+    """The plan of a question that one search answers: the search that `begin` started, if it found something."""
     question = state["question"]
     if not one_search_is_enough(question) or (state["history"] and leans_on_history(question)):
         return None
@@ -39,13 +40,13 @@ async def _obvious(state: State, deps: Deps) -> Plan | None:
     if not isinstance(finding, Finding) or finding.hits is None:
         return None
     judged = judge(numbered(finding.found), [finding.hits], deps.retriever.embedder.calibration)
-    return lookup(question) if judged.level == "confident" else None
+    return lookup(question) if judged.level != "none" else None
 
 
 async def _reasoned(state: State, deps: Deps) -> Plan:
     task = PlanTask(
         question=state["question"],
-        history=state["history"],
+        history=history_of(state, deps),
         summary=state["summary"],
         tools=SPECS,
         missing=state["grade"]["missing"],
