@@ -50,12 +50,12 @@ def reset(url: str) -> None:
         pass
 
 
-def make_table(dynamodb: Any, name: str) -> None:
-    """The table as the stack deploys it; it is there at once."""
+def make_table(dynamodb: Any, name: str, *, keys: tuple[str, str] = ("pk", "sk")) -> None:
+    """A table as the stack deploys it; it is there at once."""
     dynamodb.create_table(
         TableName=name,
-        AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"} for key in ("pk", "sk")],
-        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+        AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"} for key in keys],
+        KeySchema=[{"AttributeName": key, "KeyType": kind} for key, kind in zip(keys, ("HASH", "RANGE"), strict=True)],
         BillingMode="PAY_PER_REQUEST",
     )
 
