@@ -47,10 +47,10 @@ class State(TypedDict):
 def conversation(saver: BaseCheckpointSaver[str]) -> Any:
     """A graph that says what it is asked to, 500 KB beside it, and waits for a word in between."""
 
-    async def say(_: State) -> State:
+    async def say(state: State) -> State:  # noqa: ARG001  # a node has one
         return {"said": [LARGE]}
 
-    async def wait(_: State) -> State:
+    async def wait(state: State) -> State:  # noqa: ARG001  # a node has one
         return {"said": [interrupt("go on?")]}
 
     builder = StateGraph(State).add_node(say).add_node(wait).set_entry_point("say").add_edge("say", "wait")
