@@ -37,6 +37,17 @@ def statements(text: str) -> list[Statement]:
     return [one for one in _statements(text, blocks(text)) if _WORD.search(text, one.start, one.end)]
 
 
+def pieces(text: str) -> list[Span]:
+    """The finest parts of a text that can be quoted, in order and apart: sentences, rows, blocks of code."""
+    found: list[Span] = []
+    for block in blocks(text):
+        if block.kind in ("paragraph", "item"):
+            found += _sentences(text, block)
+        else:
+            found.append(Span(block.start, block.end))
+    return [span for span in found if _WORD.search(text, span.start, span.end)]
+
+
 def _statements(text: str, all_blocks: Sequence[Block]) -> Iterator[Statement]:
     at = 0
     while at < len(all_blocks):

@@ -1,0 +1,213 @@
+"""Footnotes by code: every marker of an answer is resolved to the exact words that support its sentence, or dropped."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from graph.blocks import blocks
+from graph.markers import Anchor, strip, write
+from graph.ports import Embedder
+from graph.reasoner import Source
+from graph.statements import pieces
+from graph.support import Claim, numbers, shared, supporting
+from graph.text import Span, terms
+from graph.turn import Citation
+
+_FEWEST_TERMS = 3
+_OTHER_SOURCES = 2  # that are tried for a sentence whose own support is gone
+_ASSERTS_NOTHING = re.compile(
+    r"[:：?？]\W*$"
+    r"|\b(?:sources?|documents?|passages?|context|documentation)\b.{0,40}(?:\b(?:not|no|nothing|neither)\b|n't)"
+    r"|\b(?:no|none of the|neither)\b.{0,20}\b(?:sources?|documents?|passages?|information|documentation)\b"
+    r"|(?:文档|资料|来源|文件|文中|材料).{0,12}(?:没有|并?未|无法)|(?:没有|未能?)(?:找到|提到|提及|说明)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Grounded:
+    """An answer whose every footnote holds."""
+
+    answer: str
+    """With markers ``[1]``, ``[2]`` … in order of first use."""
+    citations: list[Citation]
+    unsupported: list[str]
+    """Sentences that assert something which no source says, without markers."""
+
+
+@dataclass(frozen=True)
+class Footnote:
+    """Words of a source at a place of the answer."""
+
+    at: int
+    """Place in the answer without markers."""
+    source: int
+    span: Span
+
+
+@dataclass(slots=True)
+class _Sentence:
+    """A sentence of the answer without markers."""
+
+    span: Span
+    block: int
+    """Number of the paragraph, item, row or code that it stands in."""
+    anchors: list[Anchor] = field(default_factory=list)
+    footnotes: list[Footnote] = field(default_factory=list)
+
+
+async def ground(answer: str, sources: Sequence[Source], embedder: Embedder) -> Grounded:
+    """Resolve the markers of an answer, as a model wrote it, to spans of its sources.
+
+    Markers of sources that do not exist, or that do not say what the sentence says, are dropped. A sentence that asserts
+    something without a marker gets one where a source says it; else it is listed as unsupported, and stays in the answer.
+    """
+    text, anchors = strip(answer)
+    sentences = _sentences(text, anchors)
+    texts = {source["number"]: source["passage"]["text"] for source in sources}
+    await _resolve_markers(text, sentences, texts, embedder)
+    await _look_elsewhere(text, sentences, texts, embedder)
+    unsupported = [_slice(text, one) for one in sentences if not one.footnotes and _asserts(text, one)]
+    footnotes = [footnote for one in sentences for footnote in one.footnotes]
+    return _numbered(text, footnotes, anchors, sources, unsupported)
+
+
+def _sentences(text: str, anchors: Sequence[Anchor]) -> list[_Sentence]:
+    """The sentences of the answer, each with the markers that belong to it."""
+    starts = [block.start for block in blocks(text)]
+    found = [_Sentence(span, sum(start <= span.start for start in starts)) for span in pieces(text)]
+    for anchor in anchors:
+        if found:
+            _owner(text, found, anchor.at).anchors.append(anchor)
+    return found
+
+
+def _owner(text: str, sentences: Sequence[_Sentence], at: int) -> _Sentence:
+    """The sentence that a marker follows; at the beginning of a line the one that follows it; alone on a line the one above."""
+    before = [one for one in sentences if one.span.start < at]
+    after = [one for one in sentences if one.span.start >= at]
+    if before and "\n" not in text[before[-1].span.end : at]:
+        return before[-1]
+    if after and "\n" not in text[at : after[0].span.start]:
+        return after[0]
+    return before[-1] if before else after[0]
+
+
+async def _resolve_markers(text: str, sentences: Sequence[_Sentence], texts: Mapping[int, str], embedder: Embedder) -> None:
+    """Find for every marker the words that support its sentence, or the clause of it that the marker ends."""
+    asked: list[tuple[_Sentence, Anchor, int]] = []
+    claims: list[Claim] = []
+    for one in sentences:
+        for anchor in one.anchors:
+            cited = [number for number in dict.fromkeys(anchor.numbers) if number in texts]
+            for words in _wordings(text, one, anchor):
+                asked += [(one, anchor, number) for number in cited]
+                claims += _claims(words, [texts[number] for number in cited])
+    for (one, anchor, number), span in zip(asked, await supporting(claims, embedder), strict=True):
+        known = any(footnote.at == anchor.at and footnote.source == number for footnote in one.footnotes)
+        if span is not None and not known:
+            one.footnotes.append(Footnote(anchor.at, number, span))
+
+
+def _wordings(text: str, one: _Sentence, anchor: Anchor) -> Iterator[str]:
+    """What a marker may stand for, most likely first: the sentence or, where others stand in it too, its clause."""
+    places = [other.at for other in one.anchors]
+    start = max((place for place in places if place < anchor.at), default=one.span.start)
+    is_last = anchor.at >= max(places)
+    clause = text[max(start, one.span.start) : one.span.end if is_last and len(places) > 1 else anchor.at].strip()
+    whole = _slice(text, one)
+    wordings = [whole, clause] if len(places) == 1 else [clause, whole]
+    yield from dict.fromkeys(words for words in wordings if len(terms(words)) > 1 or words == whole)
+
+
+def _claims(words: str, texts: Sequence[str]) -> list[Claim]:
+    """The words as claims on each text. Numbers may come from several texts that are cited together."""
+    needed = numbers(words)
+    has = [numbers(text) for text in texts]
+    together = needed <= frozenset().union(*has)
+    return [Claim(words, text, needed & found if together else needed) for text, found in zip(texts, has, strict=True)]
+
+
+async def _look_elsewhere(text: str, sentences: Sequence[_Sentence], texts: Mapping[int, str], embedder: Embedder) -> None:
+    """Give sentences that assert something without support the words of another source, the paragraph's own first."""
+    bare = [one for one in sentences if not one.footnotes and _asserts(text, one)]
+    asked: list[tuple[_Sentence, int]] = []
+    claims: list[Claim] = []
+    for one in bare:
+        beside = {footnote.source for other in sentences if other.block == one.block for footnote in other.footnotes}
+        words = _slice(text, one)
+        made = {number: Claim(words, texts[number], numbers(words)) for number in sorted(beside) or texts}
+        best = sorted(made, key=lambda number: -shared(made[number])[1])[:_OTHER_SOURCES]
+        asked += [(one, number) for number in best]
+        claims += [made[number] for number in best]
+    for (one, number), span in zip(asked, await supporting(claims, embedder), strict=True):
+        if span is not None and not one.footnotes:
+            one.footnotes.append(Footnote(_place(text, one), number, span))
+
+
+def _place(text: str, one: _Sentence) -> int:
+    """Where a sentence's marker goes: where one stood, else at its end, inside of the last cell of a row."""
+    if one.anchors:
+        return one.anchors[-1].at
+    words = _slice(text, one)
+    return one.span.start + len(words.removesuffix("|").rstrip()) if words.startswith("|") else one.span.end
+
+
+def _slice(text: str, one: _Sentence) -> str:
+    return text[one.span.start : one.span.end]
+
+
+def _asserts(text: str, one: _Sentence) -> bool:
+    """Whether a sentence says something that needs a source."""
+    words = _slice(text, one)
+    if words.startswith(("```", "~~~")) or _ASSERTS_NOTHING.search(words):
+        return False
+    return bool(one.anchors) or len(terms(words)) >= _FEWEST_TERMS
+
+
+def _numbered(
+    text: str,
+    footnotes: Sequence[Footnote],
+    anchors: Sequence[Anchor],
+    sources: Sequence[Source],
+    unsupported: list[str],
+) -> Grounded:
+    """The answer with markers that count up in order of first use; the same words keep their number."""
+    by_number = {source["number"]: source for source in sources}
+    given: dict[tuple[str, str, int, int], int] = {}
+    citations: list[Citation] = []
+    markers: dict[int, list[int]] = {}
+    for footnote in sorted(footnotes, key=lambda one: one.at):
+        citation = _citation(by_number[footnote.source], footnote.span)
+        key = (citation["document_id"], citation["version"], citation["start"], citation["end"])
+        if key not in given:
+            given[key] = citation["number"] = len(given) + 1
+            citations.append(citation)
+        here = markers.setdefault(footnote.at, [])
+        if given[key] not in here:
+            here.append(given[key])
+    answer, places = write(text, markers, {anchor.at: anchor for anchor in anchors})
+    for citation in citations:
+        citation["at"] = places[citation["number"]]
+    return Grounded(answer, citations, unsupported)
+
+
+def _citation(source: Source, span: Span) -> Citation:
+    passage = source["passage"]
+    citation = Citation(
+        number=0,
+        document_id=passage["document_id"],
+        passage_id=passage["passage_id"],
+        title=passage["title"],
+        uri=passage["uri"],
+        version=passage["version"],
+        start=passage["start"] + span.start,
+        end=passage["start"] + span.end,
+        quote=passage["text"][span.start : span.end],
+        at=[],
+    )
+    if "page" in passage:
+        citation["page"] = passage["page"]
+    if "heading" in passage:
+        citation["heading"] = passage["heading"]
+    return citation
