@@ -6,7 +6,7 @@ import { languageOf, lookup, t } from './i18n.js';
 import { problemBox } from './problems.js';
 
 /** @typedef {import('./types.js').Document} Document */
-/** @typedef {import('./documents.js').Upload} Upload */
+/** @typedef {import('./uploads.js').Upload} Upload */
 
 export class DocumentRow {
   /** @param {{read: (document: Document) => void, remove: (item: Document | Upload) => void}} actions */

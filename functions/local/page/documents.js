@@ -1,18 +1,18 @@
 /** The documents: uploads, what becomes of each file, deleting. */
 
 import { announce } from './announcer.js';
-import { deleteDocument, listDocuments, Problem, upload } from './api.js';
+import { deleteDocument, listDocuments } from './api.js';
 import { confirmed } from './confirm.js';
 import { DocumentRow } from './document_row.js';
 import { find, h, icon } from './dom.js';
 import { onLanguage, t } from './i18n.js';
-import { asProblem, summary } from './problems.js';
+import { asProblem } from './problems.js';
+import { Uploads } from './uploads.js';
 
 /** @typedef {import('./types.js').Document} Document */
-/** @typedef {{path: string, status: 'uploading' | 'failed', problem?: Problem}} Upload */
+/** @typedef {import('./uploads.js').Upload} Upload */
 
 const POLL_MS = { working: 1_000, watched: 5_000, idle: 20_000 };
-const UPLOADS_AT_ONCE = 3;
 /** From this many documents on there is a field to find one by name. */
 const MANY = 8;
 const ORDER = { uploading: 0, processing: 1, pending: 2, failed: 3, ready: 4 };
@@ -20,11 +20,7 @@ const ORDER = { uploading: 0, processing: 1, pending: 2, failed: 3, ready: 4 };
 export class Documents {
   /** @type {Map<string, Document>} By id. */
   #documents = new Map();
-  /** @type {Map<string, Upload>} By path: on their way, or refused. */
-  #uploads = new Map();
-  /** @type {{file: File, path: string}[]} */
-  #queue = [];
-  #running = 0;
+  #uploads = new Uploads({ arrived: (document) => this.#arrived(document), changed: () => this.#show() });
   /** @type {Map<string, DocumentRow>} */
   #rows = new Map();
   /** @type {Set<string>} Ids of documents uploaded here: they are listed first. */
@@ -75,37 +71,19 @@ export class Documents {
     this.refresh();
   }
 
-  /** @param {{file: File, path: string}[]} files */
+  /** @param {import('./drop.js').Dropped[]} files */
   add(files) {
     if (!files.length) return;
-    for (const { file, path } of files) {
-      this.#uploads.set(path, { path, status: 'uploading' });
-      this.#queue.push({ file, path });
-    }
     if (this.panel.kind !== 'documents') this.open();
-    this.#show();
-    while (this.#running < UPLOADS_AT_ONCE && this.#queue.length) this.#next();
+    this.#uploads.add(files);
   }
 
-  async #next() {
-    const next = this.#queue.shift();
-    if (!next) return;
-    this.#running += 1;
-    try {
-      const document = await upload(next.file, next.path);
-      this.#uploads.delete(next.path);
-      this.#documents.set(document.document_id, document);
-      this.#own.add(document.document_id);
-      this.#awaited.add(document.document_id);
-      this.#schedule(POLL_MS.working);
-    } catch (error) {
-      const problem = asProblem(error);
-      this.#uploads.set(next.path, { path: next.path, status: 'failed', problem });
-      announce(t('documents.announce.failed', { title: next.path, message: summary(problem) }));
-    }
-    this.#running -= 1;
-    this.#show();
-    this.#next();
+  /** @param {Document} document As the server has just taken it. */
+  #arrived(document) {
+    this.#documents.set(document.document_id, document);
+    this.#own.add(document.document_id);
+    this.#awaited.add(document.document_id);
+    this.#schedule(POLL_MS.working);
   }
 
   /** Ask the server how the documents are, and again after a while. */
@@ -132,10 +110,10 @@ export class Documents {
   #tell() {
     for (const id of this.#awaited) {
       const document = this.#documents.get(id);
-      if (document && document.status !== 'ready' && document.status !== 'failed') continue;
+      if (document?.status !== 'ready' && document?.status !== 'failed') continue;
       this.#awaited.delete(id);
-      if (document?.error) announce(t('documents.announce.failed', { title: document.title, message: document.error.message }));
-      else if (document) announce(t('documents.announce.ready', { title: document.title }));
+      const { title, error } = document;
+      announce(error ? t('documents.announce.failed', { title, message: error.message }) : t('documents.announce.ready', { title }));
     }
   }
 
@@ -144,10 +122,10 @@ export class Documents {
     const badge = find('#documents-count');
     badge.textContent = tally.total ? String(tally.total) : '';
     badge.dataset.working = String(tally.unfinished > 0);
-    this.counts.textContent = tally.total ? t('documents.counts', tally) : this.#uploads.size ? '' : t('documents.none');
+    this.counts.textContent = tally.total ? t('documents.counts', tally) : this.#uploads.all.length ? '' : t('documents.none');
     this.search.hidden = tally.total < MANY;
     const wanted = this.search.hidden ? '' : this.search.value.toLowerCase();
-    const shown = [...this.#uploads.values(), ...this.#documents.values()]
+    const shown = [...this.#uploads.all, ...this.#documents.values()]
       .filter((item) => `${item.path}\n${'title' in item ? item.title : ''}`.toLowerCase().includes(wanted))
       .sort((a, b) => this.#rank(a) - this.#rank(b) || a.path.localeCompare(b.path));
     this.#arrange(shown.map((item) => this.#row(item)));
@@ -194,8 +172,7 @@ export class Documents {
   /** @param {Document | Upload} item */
   async #remove(item) {
     if (!('document_id' in item)) {
-      this.#uploads.delete(item.path);
-      this.#show();
+      this.#uploads.dismiss(item.path);
       this.panel.title.focus();
       return;
     }

@@ -7,6 +7,7 @@ import { Composer } from './composer.js';
 import { find } from './dom.js';
 import { onLanguage, t } from './i18n.js';
 import { asProblem, problemBox } from './problems.js';
+import { Redraw } from './redraw.js';
 import { keep, kept } from './storage.js';
 import { apply, asked, resumed, stored } from './turn.js';
 
@@ -19,8 +20,8 @@ const NEAR_END_PX = 120;
 export class Thread {
   /** @type {TurnElement[]} */
   #turns = [];
-  /** @type {Map<TurnElement, boolean>} Changed since the last frame, and whether in a way worth announcing. */
-  #changed = new Map();
+  /** @type {Redraw<TurnElement>} */
+  #redraw = new Redraw((changed) => this.#draw(changed));
   /** Counts openings: what was fetched for an earlier one comes too late. */
   #opening = 0;
 
@@ -100,7 +101,7 @@ export class Thread {
     apply(turn.view, event);
     if (turn.view.phase !== 'sending' && kept('pending')?.message_id === turn.view.messageId) keep('pending', undefined);
     if (before !== turn.view.phase) this.onProgress();
-    this.#touch(turn, event.type !== 'token');
+    this.#redraw.request(turn, event.type !== 'token');
   }
 
   get isEmpty() {
@@ -132,28 +133,14 @@ export class Thread {
     if (view.turnId && view.phase === 'running') this.socket.follow(view.turnId, 0);
   }
 
-  /**
-   * Show a change with the next frame, however many come before it.
-   * @param {TurnElement} turn
-   * @param {boolean} [isNews]
-   */
-  #touch(turn, isNews = false) {
-    const isFirst = this.#changed.size === 0;
-    this.#changed.set(turn, isNews || this.#changed.get(turn) === true);
-    if (!isFirst) return;
-    // a page in the background gets no frames, and must not fall behind for it
-    if (document.hidden) setTimeout(() => this.#flush());
-    else requestAnimationFrame(() => this.#flush());
-  }
-
-  #flush() {
+  /** @param {Map<TurnElement, boolean>} changed And whether that is worth announcing. */
+  #draw(changed) {
     const { scrollHeight, scrollTop, clientHeight } = this.scroller;
     const isNearEnd = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
-    for (const [turn, isNews] of this.#changed) {
+    for (const [turn, isNews] of changed) {
       turn.update();
       if (isNews) turn.announce();
     }
-    this.#changed.clear();
     this.#settle();
     if (isNearEnd) this.scroller.scrollTop = this.scroller.scrollHeight;
   }
@@ -178,12 +165,12 @@ export class Thread {
       return;
     }
     view.stopping = true;
-    this.#touch(turn);
+    this.#redraw.request(turn);
     try {
       await cancel(view.turnId);
     } catch (error) {
       view.stopping = false;
-      this.#touch(turn);
+      this.#redraw.request(turn);
       const problem = asProblem(error);
       if (problem.code !== 'turn_finished') this.notice.replaceChildren(problemBox(problem, () => this.#stop()));
     }
@@ -213,7 +200,7 @@ export class Thread {
     if (!turn) return;
     resumed(view);
     this.socket.follow(view.turnId, view.seq);
-    this.#touch(turn);
+    this.#redraw.request(turn);
     this.composer.focus();
   }
 
