@@ -1,6 +1,7 @@
 """Finished traces, replayed into OpenTelemetry's SDK and sent by OTLP. Imported after the first answer."""
 
 import threading
+from collections.abc import Sequence
 
 from opentelemetry import trace as otel
 from opentelemetry.context import Context
@@ -12,6 +13,7 @@ from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.util.types import AttributeValue
 
 from graph.tracing import Trace
+from graph.turn import TraceSpan
 
 
 class _RecordedIds(IdGenerator):
@@ -46,7 +48,7 @@ class TraceExporter:
     def export(self, trace: Trace) -> None:
         """Queue the spans of a turn; a background thread sends them."""
         contexts: dict[str, Context] = {}
-        for span in sorted(trace.spans, key=lambda span: (span["start_ms"], -span["duration_ms"])):  # parents first
+        for span in _parents_first(trace.spans):
             self._ids.put(trace.trace_id, span["span_id"])
             start_ns = trace.began_ns + int(span["start_ms"] * 1e6)
             replayed = self._tracer.start_span(
@@ -61,6 +63,17 @@ class TraceExporter:
     def close(self) -> None:
         """Send what is queued."""
         self._provider.shutdown()
+
+
+def _parents_first(spans: Sequence[TraceSpan]) -> list[TraceSpan]:
+    """A span is recorded when it ends, a draft's later than the node that began it: order by depth."""
+    by_id = {span["span_id"]: span for span in spans}
+
+    def depth(span: TraceSpan) -> int:
+        parent = by_id.get(span["parent_id"] or "")
+        return 0 if parent is None else 1 + depth(parent)
+
+    return sorted(spans, key=depth)
 
 
 def _attribute(value: object) -> AttributeValue:

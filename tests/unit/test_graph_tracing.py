@@ -1,0 +1,53 @@
+"""Traces: recorded while a turn runs, replayed into OpenTelemetry when it is over."""
+
+import subprocess
+import sys
+
+import pytest
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from graph.adapters.otlp import TraceExporter
+from graph.reasoner import ModelCall
+from graph.tracing import Trace, TracedBudget
+
+
+def test_spans_nest_as_the_work_did_and_keep_their_ids() -> None:
+    trace, exporter = Trace(), InMemorySpanExporter()
+    budget = TracedBudget(deadline=0, calls=5, tokens=100, trace=trace)
+    with trace.span("turn"), trace.span("plan", {"footnote.node": "plan"}) as facts:
+        facts["footnote.fallbacks"] = ["rule:plan"]
+        budget.record(ModelCall(node="plan", model="m", prompt_tokens=7, ms=0.1))
+    sender = TraceExporter(exporter)
+    sender.export(trace)
+    sender.close()
+    sent = {span.name: span for span in exporter.get_finished_spans()}
+    assert set(sent) == {"turn", "plan", "chat m"}
+    assert {f"{span.context.trace_id:032x}" for span in sent.values()} == {trace.trace_id}
+    assert {f"{span.context.span_id:016x}" for span in sent.values()} == {span["span_id"] for span in trace.spans}
+    assert sent["turn"].parent is None
+    for child, parent in (("plan", "turn"), ("chat m", "plan")):
+        above = sent[child].parent
+        assert above is not None
+        assert above.span_id == sent[parent].context.span_id
+    assert sent["chat m"].attributes is not None
+    assert sent["chat m"].attributes["gen_ai.usage.input_tokens"] == 7
+
+
+def test_an_error_is_named_in_its_span_by_type_only() -> None:
+    trace = Trace()
+    with pytest.raises(ValueError, match="secret"), trace.span("plan"):
+        raise ValueError("secret")
+    assert trace.spans[0]["attributes"] == {"error.type": "ValueError"}
+
+
+def test_a_call_of_an_earlier_run_is_counted_but_no_span_again() -> None:
+    trace = Trace()
+    budget = TracedBudget(deadline=0, calls=5, tokens=100, trace=trace)
+    budget.book(ModelCall(node="plan", model="m", prompt_tokens=7))
+    assert (budget.calls, budget.tokens, trace.spans) == (4, 93, [])
+
+
+def test_the_exporter_is_not_loaded_to_answer() -> None:
+    code = "import sys, graph.agent, graph.wiring; print([m for m in sys.modules if 'otlp' in m])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603  # our own code
+    assert done.stdout.strip() == "[]"
