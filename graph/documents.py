@@ -127,8 +127,13 @@ def is_older(sequencer: str, than: str) -> bool:
 
 def is_settled(record: DocumentRecord, info: ObjectInfo) -> bool:
     """Whether the document already says what its object does, or why it cannot."""
-    final = record["status"] == "ready" or (record["status"] == "failed" and record["error"]["code"] != "internal")
+    final = record["status"] in ("ready", "failed") and not _failed_us(record)
     return final and not record.get("deleted") and record["version"] == version_of(info)
+
+
+def _failed_us(record: DocumentRecord) -> bool:
+    """Whether it was not the file's fault, so that another try may succeed."""
+    return record["status"] == "failed" and record["error"]["code"] == "internal"
 
 
 def public(record: DocumentRecord) -> Json:
@@ -284,4 +289,5 @@ def _partition(tenant: str) -> str:
 
 
 def _is_known(record: DocumentRecord, info: ObjectInfo) -> bool:
-    return record["version"] == version_of(info) or is_older(info.sequencer, than=record["sequencer"])
+    same = record["version"] == version_of(info) and not _failed_us(record)
+    return same or is_older(info.sequencer, than=record["sequencer"])

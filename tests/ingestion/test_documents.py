@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from graph.documents import check_path, document_id, is_older, key_of, place_of
+from graph.documents import DocumentError, check_path, document_id, is_older, key_of, place_of
 from graph.errors import BadName, NotFound
 from graph.metadata import as_text, typed
 from graph.ports import Access, ObjectInfo
@@ -175,3 +175,14 @@ def test_metadata_may_be_anything_that_json_says() -> None:
 
     json.dumps(meta, allow_nan=False)
     assert meta == {"none": "null", "deep": '{"a": [1]}', "nan": "NaN"}
+
+
+async def test_a_file_that_failed_for_no_fault_of_its_own_is_pending_when_it_is_put_again(laptop: Laptop) -> None:
+    record = await laptop.documents.pending(TENANT, "a.md", info("a.md"), uri="")
+    error: DocumentError = {"code": "internal", "message": "down", "remedy": "again"}
+    await laptop.documents.update(record, {**record, "status": "failed", "error": error})
+
+    again = await laptop.documents.pending(TENANT, "a.md", info("a.md"), uri="")
+
+    assert again["status"] == "pending"
+    assert "error" not in again
