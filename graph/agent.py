@@ -49,6 +49,7 @@ class Agent:
             turn_id=ask.turn_id,
             question=ask.question,
             language=ask.language or language(ask.question),
+            language_chosen=ask.language is not None,
             filters=[PlainCondition(field=one.field, operator=one.operator, values=list(one.values)) for one in ask.filters],
         )
         run = self._run(ask, question["language"], ask.filters)

@@ -90,8 +90,9 @@ def answer(task: AnswerTask) -> Messages:
         wrong = "\n".join(f"- {_defused(sentence)}" for sentence in task.unsupported)
         parts.append(f"<draft>\n{_defused(task.draft)}\n</draft>\nThe sources do not support these sentences of the draft:")
         parts.append(f"{wrong}\nWrite the answer again without them, or with what the sources do say.")
-    name = _LANGUAGES.get(task.language.split("-")[0].lower(), f"the language {task.language}")
-    parts.append(f"Answer in {name}.")
+    name = _LANGUAGES.get(task.language.split("-")[0].lower(), f"the language {_defused(task.language)}")
+    alike = task.language == "en" and not task.language_chosen
+    parts.append("Answer in the language of the question." if alike else f"Answer in {name}.")
     return _messages(_ANSWER, parts)
 
 

@@ -143,6 +143,8 @@ class AnswerTask:
     question: str
     language: str
     """BCP 47 tag."""
+    language_chosen: bool = False
+    """Whether somebody chose it; else it is what the question seems to be in, ``en`` for every alphabet."""
     sources: Sequence[Source]
     history: Sequence[Exchange] = ()
     summary: str = ""

@@ -57,6 +57,7 @@ class Question(TypedDict):
     question: str
     language: str
     """BCP 47 tag of the answer."""
+    language_chosen: bool
     filters: list[PlainCondition]
 
 

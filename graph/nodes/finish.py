@@ -3,6 +3,7 @@
 from langgraph.runtime import Runtime
 
 from graph.citations import Grounded, ground
+from graph.claims import without
 from graph.nodes.memory import remembered
 from graph.nodes.observed import observed
 from graph.nodes.outcome import answer_note, nothing_note, outcome_of
@@ -34,10 +35,3 @@ async def _concluded(state: State, deps: Deps) -> Result:
     outcome = outcome_of(state, deps, lacking)
     note = answer_note(state, deps, lacking, outcome)
     return Result(outcome=outcome, answer=grounded.answer, citations=grounded.citations, note=note, error_code=None)
-
-
-def without(text: str, refuted: list[str]) -> str:
-    """The text without these sentences."""
-    for sentence in refuted:
-        text = text.replace(sentence, "", 1)
-    return "\n".join(line.rstrip() for line in text.split("\n")).strip() if refuted else text

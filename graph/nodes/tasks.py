@@ -44,6 +44,7 @@ def answer_task(state: State, deps: Deps) -> AnswerTask:
     return AnswerTask(
         question=state["plan"]["question"],
         language=state["language"],
+        language_chosen=state["language_chosen"],
         sources=budgeted(state, deps),
         history=history_of(state, deps),
         summary=state["summary"],
