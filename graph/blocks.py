@@ -80,6 +80,11 @@ def blocks(text: str) -> list[Block]:
     return [block for block in reader.blocks if any(line.text.strip() for line in block.lines)]
 
 
+def is_wordless(line: str) -> bool:
+    """Whether a line holds markup and no words."""
+    return bool(_WORDLESS.match(line))
+
+
 class _Reader:
     """Reads line by line. A block stays open until a line ends it."""
 

@@ -1,0 +1,38 @@
+"""The sides of a comparison."""
+
+import re
+
+_SIDES = (
+    re.compile(r"\bdifferences?\s+between\s+(?P<a>.+?)\s+and\s+(?P<b>[^?.;]+)", re.IGNORECASE),
+    re.compile(r"\bcompare\s+(?P<a>.+?)\s+(?:and|with|to|against)\s+(?P<b>[^?.;]+)", re.IGNORECASE),
+    re.compile(r"\bhow\s+(?:does|do|is|are)\s+(?P<a>.+?)\s+(?:differ|different)\s+from\s+(?P<b>[^?.;]+)", re.IGNORECASE),
+    re.compile(r"(?P<a>[^?.;,]+?)\s+(?:vs\.?|versus)\s+(?P<b>[^?.;,]+)", re.IGNORECASE),
+    re.compile(r"(?:比较|对比)(?:一下)?(?P<a>.+?)(?:和|与|跟|同)(?P<b>[^？?。；]+)"),
+    re.compile(
+        r"(?P<a>[^，。？]+?)(?:和|与|跟|同)(?P<b>[^，。？]+?)(?:之间)?(?:的|有什么|有何|有哪些)+(?:区别|不同|差别|差异)"
+    ),
+    re.compile(r"(?P<a>[^，。？]+?)(?:和|与|跟|同)(?P<b>[^，。？]+?)相比"),
+)
+_LEADING = re.compile(r"^(?:what(?:'s| is| are)?|which is better[,:]?|the|an?|请问|请|在)\s*", re.IGNORECASE)
+
+
+def sides(question: str) -> list[str]:
+    """What a question compares, two sides; nothing if it compares nothing."""
+    for pattern in _SIDES:
+        if match := pattern.search(question):
+            one, other = (_bare(match[name]) for name in ("a", "b"))
+            words = other.split()
+            if len(one.split()) == 1 and len(words) > 1 and one.isascii():
+                one = " ".join([one, *words[1:]])  # "domestic and overseas refunds"
+            if one and other:
+                return [one, other]
+    return []
+
+
+def _bare(side: str) -> str:
+    side = side.strip(" ,，、:：'\"“”")
+    while match := _LEADING.match(side):
+        if not match[0]:
+            break
+        side = side[match.end() :]
+    return side.strip()

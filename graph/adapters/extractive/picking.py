@@ -1,0 +1,142 @@
+"""Which statements of the sources answer a question best."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graph.adapters.extractive.candidates import Candidate, candidates
+from graph.adapters.extractive.comparison import sides
+from graph.adapters.extractive.dates import contradict, date_of
+from graph.errors import Unavailable
+from graph.ports import Embedder
+from graph.reasoner import Source
+from graph.stopwords import content_terms
+from graph.text import language, terms
+
+MOST = 3
+"""Statements in an answer."""
+_EMBEDDED = 10
+"""Statements whose vectors are asked for: on cmrc2018 and XQuAD more find nothing more, and each costs some milliseconds."""
+_EMBEDDED_ACROSS_LANGUAGES = 20  # shared words say nothing there, so the choice before is nearly blind
+_LONGEST_EMBEDDED = 400
+_WITHIN = 0.09
+"""How far behind the best a further statement may be."""
+_OWN_LANGUAGE_WITHIN = 0.06
+"""How far behind one in another language the best one in the language of the answer may be."""
+_SAME = 0.7
+_CACHED = 4_096
+_FLOOR, _FLOOR_ACROSS_LANGUAGES = 1.0, -4.0
+"""Deviations above the cosine of two unrelated passages below which a statement without a word of the question says nothing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pick:
+    """A statement with what speaks for it."""
+
+    candidate: Candidate
+    cosine: float
+    score: float
+
+
+class Picker:
+    """Picks statements, and remembers the vectors of those it has seen."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._vectors: OrderedDict[tuple[str, str], NDArray[np.float32]] = OrderedDict()
+
+    async def pick(self, question: str, sources: Sequence[Source], wanted_language: str) -> list[Pick]:
+        """The statements that answer the question, best first; none if none does."""
+        ranked = _in_language(await self._ranked(question, sources), wanted_language)
+        if not ranked or self._says_nothing(question, ranked[0]):
+            return []
+        return _chosen(question, ranked)
+
+    async def _ranked(self, question: str, sources: Sequence[Source]) -> list[Pick]:
+        spoken = language(question)
+        found = sorted(candidates(question, sources), key=lambda one: -one.prior)
+        across = bool(found) and all(one.language != spoken for one in found[:_EMBEDDED])
+        found = found[: _EMBEDDED_ACROSS_LANGUAGES if across else _EMBEDDED]
+        cosines = await self._cosines(question, [one.plain[:_LONGEST_EMBEDDED] for one in found])
+        picks = [Pick(one, cosine, cosine + one.prior) for one, cosine in zip(found, cosines, strict=True)]
+        return sorted(picks, key=lambda pick: -pick.score)
+
+    async def _cosines(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Cosines of the texts to the question; 0 for all when the embedder is down, so that the words decide."""
+        try:
+            [asked] = await self._embedded([question], "query")
+            vectors = await self._embedded(texts, "passage")
+        except Unavailable:
+            return [0.0] * len(texts)
+        return [float(asked @ vector) for vector in vectors]
+
+    async def _embedded(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[NDArray[np.float32]]:
+        unknown = [text for text in dict.fromkeys(texts) if (kind, text) not in self._vectors]
+        if unknown:
+            for text, vector in zip(unknown, await self._embedder.embed(unknown, kind), strict=True):
+                self._vectors[kind, text] = vector
+        found = [self._vectors[kind, text] for text in texts]
+        for text in texts:
+            self._vectors.move_to_end((kind, text))
+        while len(self._vectors) > _CACHED:
+            self._vectors.popitem(last=False)
+        return found
+
+    def _says_nothing(self, question: str, best: Pick) -> bool:
+        if best.candidate.coverage > 0 and set(content_terms(question)) & set(terms(best.candidate.plain)):
+            return False
+        floor = _FLOOR if best.candidate.language == language(question) else _FLOOR_ACROSS_LANGUAGES
+        calibration = self._embedder.calibration
+        return best.cosine < calibration.random_mean + floor * calibration.random_std
+
+
+def _in_language(ranked: Sequence[Pick], wanted: str) -> Sequence[Pick]:
+    """Only statements in the language of the answer, if they are about as good as others."""
+    own = [pick for pick in ranked if pick.candidate.language == wanted.partition("-")[0].lower()]
+    return own if own and own[0].score >= ranked[0].score - _OWN_LANGUAGE_WITHIN else ranked
+
+
+def _chosen(question: str, ranked: Sequence[Pick]) -> list[Pick]:
+    """The best, and what adds to it: one for every side of a comparison, newer in place of older, nothing twice."""
+    compared = [set(content_terms(side)) for side in sides(question)]
+    first = [_best_about(side, compared, ranked) for side in compared]
+    near = [pick for pick in ranked if pick.score >= ranked[0].score - _WITHIN]
+    kept: list[Pick] = []
+    for pick in dict.fromkeys([*(pick for pick in first if pick is not None), *near]):
+        rival = next((other for other in kept if _rivals(pick, other)), None)
+        if rival is not None and _is_newer(pick, rival):
+            kept[kept.index(rival)] = pick
+        elif rival is None and len(kept) < MOST and not any(_repeats(pick, other) for other in kept):
+            kept.append(pick)
+    return kept
+
+
+def _best_about(side: set[str], compared: Sequence[set[str]], ranked: Sequence[Pick]) -> Pick | None:
+    """The best statement with the words that only this side of a comparison has."""
+    own = side.difference(*(other for other in compared if other is not side))
+    return next((pick for pick in ranked if own & set(terms(pick.candidate.plain))), None)
+
+
+def _repeats(pick: Pick, other: Pick) -> bool:
+    one, two = pick.candidate, other.candidate
+    same_document = one.source["passage"]["document_id"] == two.source["passage"]["document_id"]
+    if same_document and one.start < two.start + len(two.words) and two.start < one.start + len(one.words):
+        return True
+    mine, theirs = set(terms(one.plain)), set(terms(two.plain))
+    return len(mine & theirs) >= _SAME * min(len(mine), len(theirs))
+
+
+def _rivals(pick: Pick, other: Pick) -> bool:
+    """Whether two statements of different documents give different numbers for the same."""
+    one, two = pick.candidate, other.candidate
+    apart = one.source["passage"]["document_id"] != two.source["passage"]["document_id"]
+    return apart and contradict(one.plain, two.plain) and date_of(one.source["passage"]) != date_of(two.source["passage"])
+
+
+def _is_newer(pick: Pick, other: Pick) -> bool:
+    mine, theirs = date_of(pick.candidate.source["passage"]), date_of(other.candidate.source["passage"])
+    return mine is not None and (theirs is None or mine > theirs)

@@ -1,0 +1,70 @@
+"""Plans by rule: follow-ups made to stand alone, comparisons taken apart, small talk answered with no search."""
+
+import re
+from collections.abc import Sequence
+
+from graph.adapters.extractive.comparison import sides
+from graph.adapters.extractive.followups import standalone
+from graph.questions import folded
+from graph.reasoner import Plan, PlanTask
+from graph.text import sentences, terms
+from graph.turn import Intent, Step
+
+_MOST_STEPS = 5
+_SMALL_TALK = re.compile(
+    r"^\W*(?:(?:hi|hello|hey|good (?:morning|evening|afternoon)|thanks?(?: you)?|thx|bye|goodbye|ok(?:ay)?|cool|great"
+    r"|how are you|who are you|what are you|tell me a joke)(?:\s+(?:there|all|so much|very much|a lot|today|everyone|again))*"
+    r"|你好|您好|嗨|早上好|晚上好|谢谢(?:你|您)?|再见|好的|你是谁|你叫什么(?:名字)?|讲个笑话)\W*$",
+    re.IGNORECASE,
+)
+_INJECTION = re.compile(
+    r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instructions?|rules|prompts?)\b|\bsystem prompt\b"
+    r"|(?:忽略|无视|忘记).{0,20}(?:指令|指示|规则|提示)|系统提示词",
+    re.IGNORECASE,
+)
+_WRITING = re.compile(
+    r"^\W*(?:please\s+)?(?:write|compose|sing)\b.{0,30}\b(?:poem|song|story|joke|essay)\b|^\W*写(?:一)?(?:首|个|篇)"
+)
+_SUMMARY = re.compile(r"\b(?:summari[sz]e|summary|overview|key points)\b|总结|概括|概述|综述|要点", re.IGNORECASE)
+_ACTION = re.compile(
+    r"^\W*(?:please\s+|can you\s+|could you\s+)?"
+    r"(?:delete|remove|send|e-?mail|book|order|cancel|remind|upload|buy|pay|transfer)\b(?!.*\bhow\b)"
+    r"|^\W*(?:请|帮我|替我)?(?:帮我|替我)?(?:删除|发送|预订|预定|取消|上传|购买|支付|转账|提醒我)",
+    re.IGNORECASE,
+)
+_NEXT_QUESTION = re.compile(
+    r"(?<=[?？!！。;；])\s*|[,，]?\s+and\s+(?=(?:who|what|when|where|why|how|which)\b)|[，,]\s*(?=(?:谁|什么|怎么|如何|多少|多久|哪))",
+    re.IGNORECASE,
+)
+_FEWEST_TERMS = 2
+
+
+def plan(task: PlanTask) -> Plan:
+    """The plan of a question, or on a replan the search for what was missing."""
+    question = standalone(task.question, task.history)
+    if task.tried:
+        return Plan(intent="lookup", question=question, steps=_steps([task.missing], task.tried))
+    intent, queries = _read(question)
+    return Plan(intent=intent, question=question, steps=_steps(queries, ()))
+
+
+def _read(question: str) -> tuple[Intent, list[str]]:
+    """What kind of question it is, and the searches that it takes."""
+    if not terms(question) or any(pattern.search(question) for pattern in (_SMALL_TALK, _INJECTION, _WRITING)):
+        return "out_of_scope", []
+    if compared := sides(question):
+        return "comparison", compared
+    if _ACTION.search(question):
+        return "action", [question]
+    if _SUMMARY.search(question):
+        return "summary", [question]
+    parts = [part.strip() for part in _NEXT_QUESTION.split(question) if len(terms(part)) > _FEWEST_TERMS]
+    asked = [part for part in parts if part.endswith(("?", "？")) or part == parts[-1]]
+    if len(asked) > 1 and len(sentences(question)) <= _MOST_STEPS:
+        return "multi_hop", [*asked[:_MOST_STEPS]]
+    return "lookup", [question]
+
+
+def _steps(queries: Sequence[str], tried: Sequence[str]) -> list[Step]:
+    fresh = [query for query in dict.fromkeys(queries) if query.strip() and folded(query) not in set(tried)]
+    return [Step(tool="search", query=query, purpose="", depends_on=[]) for query in fresh[:_MOST_STEPS]]
