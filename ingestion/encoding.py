@@ -38,13 +38,13 @@ def decode(body: bytes) -> tuple[str, list[str]]:
     lost = text.count("\ufffd")
     if max(lost, len(_CONTROL.findall(text))) > _FEW + len(text) * _MOST:
         raise not_text()
-    warnings = [f"{lost} characters could not be decoded and are shown as \ufffd"] if lost else []
+    warnings = [f"{lost} characters could not be decoded and are shown as \ufffd."] if lost else []
     return _CONTROL.sub("", _LINE_ENDS.sub("\n", text)), warnings
 
 
 def not_text() -> FileFailure:
     """The failure of a file that is neither a known format nor text."""
-    return FileFailure("unsupported_format", "this is not a text file", "Upload it as Markdown, text, HTML or CSV.")
+    return FileFailure("unsupported_format", "This is not a text file.", "Upload it as Markdown, text, HTML or CSV.")
 
 
 def _decode(body: bytes) -> str:

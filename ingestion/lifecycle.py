@@ -25,7 +25,7 @@ from graph.documents import (
     is_settled,
     place_of,
 )
-from graph.errors import BadName, Unavailable
+from graph.errors import BadName, FootnoteError, Unavailable
 from graph.ports import Document, MetaValue, ObjectInfo
 from graph.wiring import Wiring
 from ingestion.embedding import embedded
@@ -174,12 +174,8 @@ class Lifecycle:
 
     async def _fail(self, claim: _Claim, failure: FileFailure | BadName) -> None:
         """Nothing answers from a file that cannot be read, not even what was there before it."""
-        remedy = "Give the file another name."
-        error: DocumentError = (
-            failure.error
-            if isinstance(failure, FileFailure)
-            else {"code": "bad_name", "message": str(failure), "remedy": remedy}
-        )
+        bad_name: DocumentError = {"code": "bad_name", "message": f"{failure}.", "remedy": "Give the file another name."}
+        error = failure.error if isinstance(failure, FileFailure) else bad_name
         with suppress(_Superseded):
             await claim.advance(stage="indexing")
             await self._index.remove(claim.record["document_id"])
@@ -190,10 +186,11 @@ class Lifecycle:
         record = await self._documents.find(tenant, document_id(tenant, path))
         if record is None or record.get("deleted"):
             return
+        reason = str(cause).rstrip(".") if isinstance(cause, FootnoteError) else type(cause).__name__
         error: DocumentError = {
             "code": "internal",
-            "message": f"the file could not be read in {LAST_ATTEMPT} attempts ({type(cause).__name__})",
-            "remedy": "Look into the log for this document's id, then upload the file again.",
+            "message": f"The file could not be processed in {LAST_ATTEMPT} attempts: {reason}.",
+            "remedy": f"Look for {record['document_id']} in the log, mend what it names, then upload the file again.",
         }
         with suppress(Unavailable):  # what answered before is no longer what the bucket holds
             await self._index.remove(record["document_id"])

@@ -13,7 +13,7 @@ from watchfiles import Change, awatch
 
 from functions.local.backlog import Backlog, Entry
 from graph.adapters.folder import FolderBucket
-from graph.documents import Documents, document_id, is_hidden, is_settled, key_of, place_of
+from graph.documents import DocumentRecord, Documents, document_id, is_hidden, is_settled, key_of, place_of, version_of
 from graph.errors import BadName
 from graph.ports import ObjectInfo
 from graph.wiring import Wiring
@@ -108,11 +108,13 @@ class Watcher:
             return None
 
     async def _compare_often(self, uploads: Path) -> None:
+        first = True
         while True:
             self._compare_now.clear()
             try:
                 for tenant in {"default", *await asyncio.to_thread(_folders, uploads)}:
-                    await self._compare(tenant)
+                    await self._compare(tenant, try_again=first)
+                first = False
             except Exception:  # noqa: BLE001  # the next comparison may find the table or the folder in order again
                 _LOG.exception("the folder could not be compared with the registry")
             await asyncio.sleep(_BACKOFF_S)
@@ -120,14 +122,14 @@ class Watcher:
                 async with asyncio.timeout(_COMPARE_EVERY_S):
                     await self._compare_now.wait()
 
-    async def _compare(self, tenant: str) -> None:
-        """Have looked at what the registry and the folder say differently."""
+    async def _compare(self, tenant: str, *, try_again: bool) -> None:
+        """Have looked at what the registry and the folder say differently; ``try_again``: also at what was given up."""
         documents = Documents(self._wiring.table)
         records = {record["document_id"]: record async for record in documents.every(tenant) if not record.get("deleted")}
         async for info in self._bucket.list(f"uploads/{tenant}/"):
             path = info.key.removeprefix(f"uploads/{tenant}/")
             record = records.pop(document_id(tenant, path), None)
-            if record is not None and is_settled(record, info):
+            if record is not None and (is_settled(record, info) or (_is_given_up(record, info) and not try_again)):
                 continue
             with suppress(BadName):  # ingestion says so of the file
                 await documents.pending(tenant, path, info, uri=self._bucket.uri(info.key))
@@ -152,6 +154,10 @@ class Watcher:
         if answer["batchItemFailures"] and entry.attempt < LAST_ATTEMPT:
             delay_s = min(_BACKOFF_S * 2**entry.attempt, _LONGEST_BACKOFF_S)
             self._backlog.add(entry.key, entry.bytes, delay_s=delay_s, attempt=entry.attempt + 1)
+
+
+def _is_given_up(record: DocumentRecord, info: ObjectInfo) -> bool:
+    return record["status"] == "failed" and record["version"] == version_of(info)
 
 
 def _folders(folder: Path) -> list[str]:

@@ -9,16 +9,18 @@ import json
 import os
 import secrets
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
+from typing import TypeVar
 
 from graph.content_types import type_of
-from graph.errors import BadName
+from graph.errors import BadName, Unavailable
 from graph.metadata import as_json, as_text
 from graph.ports import ObjectInfo
 
+T = TypeVar("T")
 _CONTENT_TYPE = "content-type"
 """In the sidecar: a content type that is not the one of the extension."""
 _SIDECAR = ".meta.json"
@@ -34,19 +36,19 @@ class FolderBucket:
     async def put(
         self, key: str, body: bytes, *, metadata: Mapping[str, str] | None = None, content_type: str | None = None
     ) -> ObjectInfo:
-        return await asyncio.to_thread(self._put, key, body, dict(metadata or {}), content_type)
+        return await self._run(lambda: self._put(key, body, dict(metadata or {}), content_type))
 
     async def get(self, key: str) -> bytes | None:
-        return await asyncio.to_thread(_read, self.path(key))
+        return await self._run(lambda: _read(self.path(key)))
 
     async def head(self, key: str) -> ObjectInfo | None:
-        return await asyncio.to_thread(self._head, key)
+        return await self._run(lambda: self._head(key))
 
     async def delete(self, key: str) -> None:
-        await asyncio.to_thread(_delete, self.path(key))
+        await self._run(lambda: _delete(self.path(key)))
 
     async def list(self, prefix: str) -> AsyncIterator[ObjectInfo]:
-        for info in await asyncio.to_thread(self._sorted, prefix):
+        for info in await self._run(lambda: self._sorted(prefix)):
             yield info
 
     def uri(self, key: str) -> str:
@@ -58,8 +60,9 @@ class FolderBucket:
         Raises:
             BadName: no file may have this name, or it would lie outside the root.
         """
-        if any(part in ("", ".", "..") or "\0" in part for part in key.split("/")):
-            raise BadName(f"{key!r} is not a key: it must be relative, without empty or dotted parts")
+        parts = key.split("/")
+        if any(part in ("", ".", "..") or "\0" in part or len(os.fsencode(part)) > _LONGEST_NAME_BYTES for part in parts):
+            raise BadName(f"{key!r} is not a key: it must be relative, without empty, dotted or endless parts")
         path = self.root / key
         if not Path(os.path.realpath(path.parent)).is_relative_to(os.path.realpath(self.root)):
             raise BadName(f"{key!r} leads out of the bucket through a link")
@@ -71,6 +74,12 @@ class FolderBucket:
         if name.startswith(".") and name.endswith(_SIDECAR):
             path = path.with_name(name[1 : -len(_SIDECAR)])
         return path.relative_to(self.root).as_posix()
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        try:
+            return await asyncio.to_thread(work)
+        except OSError as error:  # a full or read-only disk, a file that this user may not read
+            raise Unavailable(f"the bucket {self.root} cannot be used ({error}); see to its disk and its rights") from error
 
     def _put(self, key: str, body: bytes, metadata: dict[str, str], content_type: str | None) -> ObjectInfo:
         path = self.path(key)

@@ -60,14 +60,14 @@ def parse(body: bytes, *, path: str, content_type: str = "") -> Parsed:
         FileFailure: there is nothing to read in it, or nothing that can be.
     """
     if not body:
-        raise FileFailure("empty", "the file has 0 bytes", "Upload it again; the copy may have been cut off.")
+        raise FileFailure("empty", "The file has 0 bytes.", "Upload it again; the copy may have been cut off.")
     if len(body) > LARGEST_BYTES:
-        raise FileFailure("too_large", f"the file has {len(body):,} bytes, {LARGEST_BYTES:,} are allowed", "Split it.")
+        raise FileFailure("too_large", f"The file has {len(body):,} bytes; {LARGEST_BYTES:,} are allowed.", "Split it.")
     refuse(body, path)
     text, warnings = decode(body)
     parsed = choose(text[:_HEAD_CHARACTERS], path, content_type).parse(text)
     if not parsed.text.strip():
-        raise FileFailure("no_text", "there is no text in the file", "Check that it is the right file.")
+        raise FileFailure("no_text", "There is no text in the file.", "Check that it is the right file.")
     blocks = complete(parsed.text, parsed.blocks)
     return replace(parsed, blocks=blocks, warnings=[*warnings, *parsed.warnings])
 

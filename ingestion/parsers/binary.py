@@ -51,4 +51,4 @@ def refuse(body: bytes, path: str) -> None:
 
 
 def _unsupported(what: str, remedy: str) -> FileFailure:
-    return FileFailure("unsupported_format", f"this is {what}, which is not read yet", remedy)
+    return FileFailure("unsupported_format", f"This is {what}, which is not read yet.", remedy)

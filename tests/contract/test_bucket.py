@@ -1,13 +1,14 @@
 """What every `Bucket` does."""
 
 import json
+import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
 from graph.adapters.folder import FolderBucket
-from graph.errors import BadName
+from graph.errors import BadName, Unavailable
 from graph.ports import Bucket, ObjectInfo
 
 KEY = "uploads/default/guides/报销 rules + 50%.md"
@@ -106,7 +107,7 @@ async def test_odd_names_are_names(bucket: Bucket, name: str) -> None:
     assert bucket.uri(key).startswith(("file:///", "s3://"))
 
 
-@pytest.mark.parametrize("key", ["../x", "a/../../x", "/etc/passwd", "a//b", "a/./b", "", "a\0b"])
+@pytest.mark.parametrize("key", ["../x", "a/../../x", "/etc/passwd", "a//b", "a/./b", "", "a\0b", "x" * 256])
 @pytest.mark.parametrize("act", [lambda b, k: b.get(k), lambda b, k: b.put(k, b""), lambda b, k: b.delete(k)])
 async def test_no_key_leads_out_of_the_folder(tmp_path: Path, key: str, act: Callable[[Bucket, str], object]) -> None:
     with pytest.raises(BadName):
@@ -173,3 +174,9 @@ async def test_a_broken_write_leaves_the_old_object(tmp_path: Path) -> None:
 
     assert await bucket.get("a.md") == b"old"
     assert [path.name for path in (tmp_path / "bucket").iterdir()] == ["a.md"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a folder in which not even root may write")
+async def test_a_folder_that_cannot_be_written_is_named() -> None:
+    with pytest.raises(Unavailable, match="/proc/self/bucket"):
+        await FolderBucket(Path("/proc/self/bucket")).put("a.md", b"1")

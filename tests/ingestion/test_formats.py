@@ -48,7 +48,7 @@ def test_a_broken_byte_does_not_turn_utf8_into_mojibake() -> None:
     parsed = parse(RULES.encode() * 20 + b"\xff" + RULES.encode(), "rules.txt")
 
     assert parsed.text.count(RULES) == 21
-    assert parsed.warnings == ["1 characters could not be decoded and are shown as \ufffd"]
+    assert parsed.warnings == ["1 characters could not be decoded and are shown as \ufffd."]
 
 
 def test_line_ends_become_newlines_and_control_characters_go() -> None:
