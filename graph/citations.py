@@ -9,12 +9,14 @@ from graph.markers import Anchor, strip, write
 from graph.ports import Embedder
 from graph.reasoner import Source
 from graph.statements import pieces
-from graph.support import Claim, numbers, shared, supporting
+from graph.support import Claim, numbers, quoted, shared, supporting
 from graph.text import Span, terms
 from graph.turn import Citation
 
 _FEWEST_TERMS = 3
 _OTHER_SOURCES = 2  # that are tried for a sentence whose own support is gone
+_LONGEST_QUOTE = 700
+_HAS_WORDS = re.compile(r"\w(?![^<>]*>)")  # outside of tags
 _ASSERTS_NOTHING = re.compile(
     r"[:：?？]\W*$"
     r"|\b(?:sources?|documents?|passages?|context|documentation)\b.{0,40}(?:\b(?:not|no|nothing|neither)\b|n't)"
@@ -54,6 +56,8 @@ class _Sentence:
     """Number of the paragraph, item, row or code that it stands in."""
     anchors: list[Anchor] = field(default_factory=list)
     footnotes: list[Footnote] = field(default_factory=list)
+    is_covered: bool = False
+    """Whether the footnote of the next sentence quotes it too."""
 
 
 async def ground(answer: str, sources: Sequence[Source], embedder: Embedder) -> Grounded:
@@ -66,8 +70,9 @@ async def ground(answer: str, sources: Sequence[Source], embedder: Embedder) -> 
     sentences = _sentences(text, anchors)
     texts = {source["number"]: source["passage"]["text"] for source in sources}
     await _resolve_markers(text, sentences, texts, embedder)
+    _reach_back(text, sentences, texts)
     await _look_elsewhere(text, sentences, texts, embedder)
-    unsupported = [_slice(text, one) for one in sentences if not one.footnotes and _asserts(text, one)]
+    unsupported = [_slice(text, one) for one in sentences if _is_bare(text, one)]
     footnotes = [footnote for one in sentences for footnote in one.footnotes]
     return _numbered(text, footnotes, anchors, sources, unsupported)
 
@@ -128,9 +133,32 @@ def _claims(words: str, texts: Sequence[str]) -> list[Claim]:
     return [Claim(words, text, needed & found if together else needed) for text, found in zip(texts, has, strict=True)]
 
 
+def _reach_back(text: str, sentences: Sequence[_Sentence], texts: Mapping[int, str]) -> None:
+    """Let a marker at the end of a list, of code or of a paragraph quote what precedes it too, if the source goes on so."""
+    holder: _Sentence | None = None
+    for one in reversed(sentences):
+        if one.footnotes:
+            holder = one
+        elif holder is None or one.anchors or not _is_taken_in(_slice(text, one), holder, texts):
+            holder = None
+        else:
+            one.is_covered = True
+
+
+def _is_taken_in(words: str, holder: _Sentence, texts: Mapping[int, str]) -> bool:
+    """Whether the words stand right before those of a sentence's footnote, which then quotes them too."""
+    last = holder.footnotes[0]
+    source = texts[last.source]
+    span = quoted(words, source[: last.span.start])
+    if span is None or last.span.end - span.start > _LONGEST_QUOTE or _HAS_WORDS.search(source[span.end : last.span.start]):
+        return False
+    holder.footnotes[0] = Footnote(last.at, last.source, Span(span.start, last.span.end))
+    return True
+
+
 async def _look_elsewhere(text: str, sentences: Sequence[_Sentence], texts: Mapping[int, str], embedder: Embedder) -> None:
     """Give sentences that assert something without support the words of another source, the paragraph's own first."""
-    bare = [one for one in sentences if not one.footnotes and _asserts(text, one)]
+    bare = [one for one in sentences if _is_bare(text, one)]
     asked: list[tuple[_Sentence, int]] = []
     claims: list[Claim] = []
     for one in bare:
@@ -155,6 +183,11 @@ def _place(text: str, one: _Sentence) -> int:
 
 def _slice(text: str, one: _Sentence) -> str:
     return text[one.span.start : one.span.end]
+
+
+def _is_bare(text: str, one: _Sentence) -> bool:
+    """Whether a sentence asserts something that no footnote shows."""
+    return not one.footnotes and not one.is_covered and _asserts(text, one)
 
 
 def _asserts(text: str, one: _Sentence) -> bool:

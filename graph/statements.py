@@ -11,6 +11,7 @@ _WORD = re.compile(r"\w")
 _LEADS_ON = re.compile(r"[:：][*_`\s]*$")
 _ENDS = re.compile(r"[.!?。！？:：;；][*_`)\]\"'”’」』）\s]*$")
 _CJK_TAIL = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af，、]\s*$")
+_NO_PLACE_TO_END = re.compile(r"`[^`\n]+`|\]\([^)\s]*\)|https?://[^\s)\]>]*[^\s)\]>.,;:!?]|<[A-Za-z/][^<>\n]*>")
 _WRAPPED_FROM, _WRAPPED_FROM_CJK = 50, 25  # an editor wraps no line that is shorter
 _LONGEST_GROUP = 600  # a list or code that is one statement together with the sentence that leads up to it
 _LONGEST_ITEM = 300
@@ -159,4 +160,5 @@ def _sentences(text: str, block: Block) -> list[Span]:
         wrapped_from = _WRAPPED_FROM_CJK if _CJK_TAIL.search(line.text) else _WRAPPED_FROM
         if len(line.text) >= wrapped_from and not _ENDS.search(line.text):
             joined = f"{joined[: line.end - start]} {joined[line.end - start + 1 :]}"
-    return [Span(start + span.start, start + span.end) for span in sentences(joined)]
+    masked = _NO_PLACE_TO_END.sub(lambda match: "x" * len(match[0]), joined)
+    return [Span(start + span.start, start + span.end) for span in sentences(masked)]

@@ -18,7 +18,9 @@ from graph.text import Span, language, terms
 
 _NUMBER = re.compile(r"(?<![A-Za-z_\d.])\d+(?:[.,]\d+)*(?![A-Za-z_\d])")
 _WORD = re.compile(r"\w+")
-_TRAILING = re.compile(r"[^\w\s]*")
+_NO_WORDS = re.compile(r"(?<=\])\([^)\s]*(?:\s+\"[^\"\n]*\")?\)|</?[A-Za-z][^<>\n]*>")
+_LEADING = re.compile(r"[*_`\"'“‘(（「『《\[]*\Z")
+_TRAILING = re.compile(r"(?:\]\([^)\s]*\)|[^\w\s])*")
 _LONGEST_RUN = 3
 _ONE_MORE_SENTENCE = 0.1
 """Share of a sentence's information that one more quoted sentence must bring."""
@@ -87,15 +89,26 @@ def numbers(text: str) -> frozenset[str]:
 
 
 def quoted(sentence: str, text: str) -> Span | None:
-    """Where the words of the sentence stand in the text one after the other, whatever is between words; None if nowhere."""
-    words = _WORD.findall(sentence)
+    """Where the words of the sentence stand in the text one after the other, whatever is between words; None if nowhere.
+
+    Tags and the targets of links are no words: answers leave them out.
+    """
+    words = _WORD.findall(_blanked(sentence))
     if not words:
         return None
-    match = re.search(r"(?<!\w)" + r"[\W_]*".join(map(re.escape, words)) + r"(?!\w)", text)
-    if match is None:
-        return None
-    trailing = _TRAILING.match(text, match.end())
-    return Span(match.start(), trailing.end() if trailing else match.end())
+    match = re.search(r"(?<!\w)" + r"[\W_]*".join(map(re.escape, words)) + r"(?!\w)", _blanked(text))
+    return None if match is None else _with_marks(text, match.start(), match.end())
+
+
+@lru_cache(maxsize=256)
+def _blanked(text: str) -> str:
+    return _NO_WORDS.sub(lambda match: " " * len(match[0]), text)
+
+
+def _with_marks(text: str, start: int, end: int) -> Span:
+    """The words with the marks that belong to them, such as emphasis, quotes and the full stop."""
+    leading, trailing = _LEADING.search(text, 0, start), _TRAILING.match(text, end)
+    return Span(leading.start() if leading else start, trailing.end() if trailing else end)
 
 
 def shared(claim: Claim) -> tuple[Span | None, float]:

@@ -28,6 +28,7 @@ _POINTER = re.compile(
     re.IGNORECASE,
 )
 _CHANGELOG = re.compile(r"\bPR \[?#\d+|\bby \[?@[\w-]+", re.IGNORECASE)
+_LOG_OF_CHANGES = re.compile(r"\b(?:release notes|change ?log|version history)\b|更新日志|发行说明|变更记录", re.IGNORECASE)
 _FEWEST_TERMS = 4
 
 
@@ -53,8 +54,8 @@ class Candidate:
         return self.source["passage"]["start"] + self.statement.start
 
 
-def candidates(question: str, sources: Sequence[Source]) -> list[Candidate]:
-    """Every statement of the sources, once, in their order."""
+def candidates(wording: str, sources: Sequence[Source]) -> list[Candidate]:
+    """Every statement of the sources, once, in their order; ``wording`` is the question in the language of most of them."""
     found: dict[tuple[str, int, int], tuple[Source, Statement]] = {}
     for source in sources:
         passage = source["passage"]
@@ -63,7 +64,7 @@ def candidates(question: str, sources: Sequence[Source]) -> list[Candidate]:
             found.setdefault(key, (source, one))
     pairs = list(found.values())
     plain = [_plain(source, one) for source, one in pairs]
-    coverages = _coverages(question, plain, [_context(source, one) for source, one in pairs])
+    coverages = _coverages(wording, plain, [_context(source, one) for source, one in pairs])
     return [
         _candidate(source, one, words, coverage) for (source, one), words, coverage in zip(pairs, plain, coverages, strict=True)
     ]
@@ -72,7 +73,7 @@ def candidates(question: str, sources: Sequence[Source]) -> list[Candidate]:
 def _candidate(source: Source, one: Statement, plain: str, coverage: float) -> Candidate:
     words = source["passage"]["text"][one.start : one.end]
     standing = source["cosine"] + _PASSAGE_COVERAGE * source["coverage"]
-    prior = COVERAGE_WEIGHT * coverage + PASSAGE_WEIGHT * standing - _penalty(plain, words)
+    prior = COVERAGE_WEIGHT * coverage + PASSAGE_WEIGHT * standing - _penalty(plain, words, _context(source, one))
     return Candidate(source, one, words, plain, language(plain), coverage, prior)
 
 
@@ -87,15 +88,15 @@ def _context(source: Source, one: Statement) -> str:
     return f"{passage['title']} {one.heading or passage.get('heading', '').rpartition(' > ')[2]}"
 
 
-def _penalty(plain: str, words: str) -> float:
+def _penalty(plain: str, words: str, context: str) -> float:
     """What a statement loses that tells little by its kind."""
     penalty = 0.0
     if _QUESTION.search(plain):
         penalty += 0.06  # it resembles the question and answers none
     if _POINTER.search(plain):
         penalty += 0.05
-    if _CHANGELOG.search(plain):
-        penalty += 0.08
+    if _CHANGELOG.search(plain) or _LOG_OF_CHANGES.search(context):
+        penalty += 0.08  # what changed once, which may no longer be so, and says little by itself
     if len(words) > 2 * len(plain):
         penalty += 0.04  # mostly links
     if len(terms(plain)) < _FEWEST_TERMS:

@@ -16,13 +16,14 @@ _WHAT_ABOUT_CHINESE = re.compile(r"^\W*(?:那么?|如果是?|要是|换成|至�
 _PREPOSITION = re.compile(r"^(?:in|for|to|from|at|with|of|on|by|about|inside|outside|within)\s+", re.IGNORECASE)
 _PLACE_ADVERB = re.compile(r"\b(?:abroad|overseas|domestically|at home|internationally|locally|elsewhere)\b", re.IGNORECASE)
 _AFTER_PREPOSITION = re.compile(
-    r"\b(?P<p>in|for|to|from|at|with|of|on|by)\s+(?P<x>(?:the\s+|an?\s+)?[\w'’.-]+(?:\s+"
-    r"(?!(?:in|for|to|from|at|with|of|on|by|and|or|cost|take|need|be|work)\b)[\w'’.-]+)?)",
+    r"\b(?P<p>in|for|to|from|at|with|of|on|by)\s+(?P<x>(?:the\s+|an?\s+)?[\w'’.-]+"
+    r"(?:\s+(?!(?:in|for|to|from|at|with|of|on|by|and|or|cost|take|need|be|work)\b)[\w'’.-]+)?)",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<!^)(?<![.?!]\s)\b[A-Z][\w.+-]*(?:\s+[A-Z][\w.+-]*)*")
 _OPPOSITES = (
-    ("国内", "国外", "海外", "境外", "境内"), ("本地", "外地"), ("线上", "线下"), ("个人", "公司", "企业"), ("正式员工", "实习生"),
+    ("国内", "国外", "海外", "境外", "境内"), ("本地", "外地"), ("线上", "线下"),
+    ("个人", "公司", "企业"), ("正式员工", "实习生"),
 )  # fmt: skip
 _ATTRIBUTE = re.compile(rf"^(?P<x>(?:从|在|去|对)?[{CJK}\w]{{2,6}}?)(?=的)")
 _PRONOUN = re.compile(r"\b(?:it|its|they|them|their|theirs|that|this|these|those|there|he|she|his|her)\b", re.IGNORECASE)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from graph.adapters.extractive.candidates import Candidate, candidates
 from graph.adapters.extractive.comparison import sides
 from graph.adapters.extractive.dates import contradict, date_of
+from graph.adapters.extractive.glossary import gloss
 from graph.errors import Unavailable
 from graph.ports import Embedder
 from graph.reasoner import Source
@@ -57,18 +58,19 @@ class Picker:
         return _chosen(question, ranked)
 
     async def _ranked(self, question: str, sources: Sequence[Source]) -> list[Pick]:
-        spoken = language(question)
-        found = sorted(candidates(question, sources), key=lambda one: -one.prior)
-        across = bool(found) and all(one.language != spoken for one in found[:_EMBEDDED])
-        found = found[: _EMBEDDED_ACROSS_LANGUAGES if across else _EMBEDDED]
-        cosines = await self._cosines(question, [one.plain[:_LONGEST_EMBEDDED] for one in found])
+        across = speak_otherwise(question, sources)
+        translated = gloss(question) if across else ""
+        found = sorted(candidates(translated or question, sources), key=lambda one: -one.prior)
+        found = found[: _EMBEDDED_ACROSS_LANGUAGES if across and not translated else _EMBEDDED]
+        wordings = [question, translated] if translated else [question]
+        cosines = await self._cosines(wordings, [one.plain[:_LONGEST_EMBEDDED] for one in found])
         picks = [Pick(one, cosine, cosine + one.prior) for one, cosine in zip(found, cosines, strict=True)]
         return sorted(picks, key=lambda pick: -pick.score)
 
-    async def _cosines(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Cosines of the texts to the question; 0 for all when the embedder is down, so that the words decide."""
+    async def _cosines(self, wordings: Sequence[str], texts: Sequence[str]) -> list[float]:
+        """Mean cosines of the texts to the question's wordings; 0 for all when the embedder is down, so that words decide."""
         try:
-            [asked] = await self._embedded([question], "query")
+            asked = np.mean(await self._embedded(wordings, "query"), axis=0)
             vectors = await self._embedded(texts, "passage")
         except Unavailable:
             return [0.0] * len(texts)
@@ -92,6 +94,12 @@ class Picker:
         floor = _FLOOR if best.candidate.language == language(question) else _FLOOR_ACROSS_LANGUAGES
         calibration = self._embedder.calibration
         return best.cosine < calibration.random_mean + floor * calibration.random_std
+
+
+def speak_otherwise(question: str, sources: Sequence[Source]) -> bool:
+    """Whether most of the sources speak another language than the question."""
+    spoken = language(question)
+    return sum(language(source["passage"]["text"]) != spoken for source in sources) * 2 > len(sources)
 
 
 def _in_language(ranked: Sequence[Pick], wanted: str) -> Sequence[Pick]:

@@ -3,7 +3,8 @@
 from collections.abc import AsyncIterator, Sequence
 
 from graph.adapters.extractive import planning
-from graph.adapters.extractive.picking import Picker
+from graph.adapters.extractive.glossary import gloss
+from graph.adapters.extractive.picking import Picker, speak_otherwise
 from graph.adapters.extractive.rendering import rendered
 from graph.claims import claims_of
 from graph.confidence import judge
@@ -31,7 +32,13 @@ class ExtractiveReasoner:
         return planning.plan(task)
 
     async def grade(self, task: GradeTask, budget: Budget) -> Grade:  # noqa: ARG002
-        """By scores: nothing is relevant where nothing supports an answer, else all that is not far behind the best."""
+        """By scores: nothing is relevant where nothing supports an answer, else all that is not far behind the best.
+
+        Documents in another language are searched once more, in their words.
+        """
+        wording = gloss(task.question) if speak_otherwise(task.question, task.sources) else ""
+        if wording and all(one.query != wording for one in task.hits):
+            return _partial(task.sources, missing=wording)
         judged = judge(task.sources, task.hits, self._embedder.calibration)
         verdicts = {source["passage"]["passage_id"]: self._verdict(source, task.sources) for source in task.sources}
         if judged.level == "none":
@@ -64,3 +71,8 @@ class ExtractiveReasoner:
             lines.append(f"{one['standalone_question'] or one['question']} → {shortened}")
         text = "\n".join(lines)
         return text if len(text) <= _LONGEST_SUMMARY else text[-_LONGEST_SUMMARY:].partition("\n")[2]
+
+
+def _partial(sources: Sequence[Source], *, missing: str) -> Grade:
+    verdicts: dict[str, Verdict] = {source["passage"]["passage_id"]: "partial" for source in sources}
+    return Grade(verdicts=verdicts, sufficient=False, missing=missing, conflicts="")
