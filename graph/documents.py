@@ -3,13 +3,13 @@
 import asyncio
 import hashlib
 import time
-import unicodedata
 import uuid
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Literal, NotRequired, TypedDict, cast
 
-from graph.errors import BadName, NotFound
+from graph.errors import NotFound
+from graph.keys import check_path, key_of
 from graph.metadata import typed
 from graph.ports import Absent, Access, Bucket, Equals, Item, Json, MetaValue, ObjectInfo, PassageIndex, Table
 
@@ -22,7 +22,6 @@ DocumentErrorCode = Literal[
 
 READING = "1"
 """Goes up when the same bytes give other text or other passages than before: every document is then read anew."""
-_UPLOADS = "uploads/"
 _TOMBSTONE_DAYS = 30  # S3 retries an event for a day, a queue keeps one for 14
 _PUBLISHING_S = 2.0
 _POLL_S = 0.05
@@ -82,41 +81,6 @@ def document_id(tenant: str, path: str) -> str:
 def version_of(info: ObjectInfo) -> str:
     """The version of the document that an object holds."""
     return hashlib.sha256(f"{READING}/{info.version}".encode()).hexdigest()[:32]
-
-
-def key_of(tenant: str, path: str) -> str:
-    """The key of the object that holds a document."""
-    return f"{_UPLOADS}{tenant}/{path}"
-
-
-def place_of(key: str) -> tuple[str, str] | None:
-    """Tenant and path of the document under a key; None where the key belongs to no document."""
-    tenant, slash, path = key.removeprefix(_UPLOADS).partition("/")
-    if not key.startswith(_UPLOADS) or not tenant or not slash or not path or path.endswith("/"):
-        return None  # consoles make empty "folder/" objects
-    return tenant, path
-
-
-def is_hidden(path: str) -> bool:
-    """Whether a part of the path starts with a dot, as sidecars and unfinished uploads do."""
-    return any(part.startswith(".") and part not in (".", "..") for part in path.split("/"))
-
-
-def check_path(path: str) -> None:
-    """See that a document may have this path. A backslash is an ordinary character.
-
-    Raises:
-        BadName: with what to change.
-    """
-    parts = path.split("/")
-    if not path or path.startswith("/") or "" in parts:
-        raise BadName("the name must be a path such as folder/file.md: not absolute, no part of it empty")
-    if any(part.startswith(".") for part in parts):
-        raise BadName("no part of the name may start with a dot; rename it")
-    if any(unicodedata.category(character) in ("Cc", "Cs") for character in path):
-        raise BadName("the name holds control characters or is not valid Unicode; rename it")
-    if any(len(part.encode()) > 255 for part in parts) or len(path.encode()) > 1024:
-        raise BadName("the name is too long: 255 bytes for one part, 1,024 in all; shorten it")
 
 
 def is_older(sequencer: str, than: str) -> bool:

@@ -180,7 +180,11 @@ class PassageIndex(Protocol):
         ...
 
     async def publish(self, document: Document) -> None:
-        """Make the staged version visible, whole, and drop every other version of the document, in one step."""
+        """Make the staged version visible, whole, and drop every other version of the document, in one step.
+
+        Raises:
+            NotFound: nothing is staged of this version (any more).
+        """
         ...
 
     async def remove(self, document_id: str) -> None:

@@ -7,87 +7,27 @@ next one to read the same version stores the same passages under the same ids.
 
 import asyncio
 import logging
-import time
 from contextlib import aclosing, suppress
-from typing import TypedDict, Unpack
 
 from graph.documents import (
     DocumentError,
     DocumentRecord,
     Documents,
-    DocumentStatus,
-    Stage,
-    check_path,
     document_id,
     fresh,
-    is_hidden,
     is_older,
     is_settled,
-    place_of,
 )
-from graph.errors import BadName, FootnoteError, Unavailable
-from graph.ports import Document, MetaValue, ObjectInfo
+from graph.errors import BadName, FootnoteError, NotFound, Unavailable
+from graph.keys import check_path, is_hidden, place_of
 from graph.wiring import Wiring
+from ingestion.claims import Claim, Superseded
 from ingestion.embedding import embedded
 from ingestion.events import LAST_ATTEMPT, Change
 from ingestion.failures import FileFailure
 from ingestion.passages import cut, read
 
 _LOG = logging.getLogger(__name__)
-_PROGRESS_EVERY_S = 0.5
-
-
-class _Superseded(Exception):
-    """Somebody else wrote the record: a newer version, a removal, or a second worker with the same event."""
-
-
-class _Changes(TypedDict, total=False):
-    status: DocumentStatus
-    stage: Stage
-    progress: float
-    passages: int
-    characters: int
-    title: str
-    meta: dict[str, MetaValue]
-    groups: list[str]
-    error: DocumentError
-    warnings: list[str]
-
-
-class _Claim:
-    """The right to write one document's record, until somebody else does."""
-
-    def __init__(self, documents: Documents, record: DocumentRecord, info: ObjectInfo) -> None:
-        self._documents = documents
-        self._told_at = time.monotonic()
-        self.record = record
-        self.info = info
-
-    async def advance(self, **changes: Unpack[_Changes]) -> None:
-        record: DocumentRecord = {**self.record, **changes}
-        if record["status"] != "processing":
-            record.pop("stage", None)
-            record.pop("progress", None)
-        stored = await self._documents.update(self.record, record)
-        if stored is None:
-            raise _Superseded
-        self.record, self._told_at = stored, time.monotonic()
-
-    async def tell(self, progress: float) -> None:
-        """Advance the progress, now and then."""
-        if time.monotonic() - self._told_at > _PROGRESS_EVERY_S:
-            await self.advance(progress=round(progress, 2))
-
-    @property
-    def document(self) -> Document:
-        """The version that is being read."""
-        record = self.record
-        return Document(
-            document_id=record["document_id"],
-            version=record["version"],
-            tenant=record["tenant"],
-            groups=frozenset(record["groups"]),
-        )
 
 
 class Lifecycle:
@@ -111,27 +51,19 @@ class Lifecycle:
             raise
 
     async def _settle(self, tenant: str, path: str, change: Change) -> None:
-        again = False
-        while (claim := await self._claim(tenant, path, change, again=again)) is not None:
-            published = False
-            try:
-                body = await self._bucket.get(change.key)
-                if body is None or await self._bucket.head(change.key) != claim.info:
-                    again = True
-                    continue  # it changed while it was read
-                check_path(path)
-                await self._read(claim, body)
-                published = True
-                await claim.advance(status="ready")
-            except (FileFailure, BadName) as failure:
-                await self._fail(claim, failure)
-            except _Superseded:
-                if published:  # this version may have replaced a newer one
-                    again = True
-                    continue
+        while (claim := await self._claim(tenant, path, change)) is not None:
+            body = await self._bucket.get(change.key)
+            if body is None or await self._bucket.head(change.key) != claim.info:
+                continue  # it changed while it was read
+            with suppress(Superseded):
+                try:
+                    check_path(path)
+                    await self._read(claim, body)
+                except (FileFailure, BadName) as failure:
+                    await self._fail(claim, failure)
             return
 
-    async def _claim(self, tenant: str, path: str, change: Change, *, again: bool) -> _Claim | None:
+    async def _claim(self, tenant: str, path: str, change: Change) -> Claim | None:
         """The right to read what is in the bucket now; None where the document already says the same."""
         while True:
             previous = await self._documents.at_rest(tenant, document_id(tenant, path))
@@ -143,7 +75,7 @@ class Lifecycle:
                 name = document_id(tenant, path)
                 await self._documents.tombstone(tenant, name, index=self._index, sequencer=change.sequencer)
                 return None
-            if previous is not None and not again and is_settled(previous, info):
+            if previous is not None and is_settled(previous, info):
                 return None
             record = fresh(tenant, path, info, uri=self._bucket.uri(change.key), previous=previous)
             sequencers = (change.sequencer or info.sequencer, previous["sequencer"] if previous else "")
@@ -152,9 +84,9 @@ class Lifecycle:
                 previous, {**record, "status": "processing", "stage": "parsing", "progress": 0}
             )
             if stored is not None:
-                return _Claim(self._documents, stored, info)
+                return Claim(self._documents, stored, info)
 
-    async def _read(self, claim: _Claim, body: bytes) -> None:
+    async def _read(self, claim: Claim, body: bytes) -> None:
         """Parse, chunk, embed, and publish the version as a whole."""
         reading = await asyncio.to_thread(read, body, claim.record, claim.info.metadata)
         await claim.advance(stage="chunking", title=reading.title, meta=reading.meta, groups=reading.groups)
@@ -169,17 +101,20 @@ class Lifecycle:
                 done += len(part.passages)
                 await claim.tell(done / len(passages))
         await claim.advance(stage="indexing", progress=1)
-        await self._index.publish(claim.document)
-        claim.record |= {"passages": len(passages), "characters": len(reading.parsed.text)}
+        try:
+            await self._index.publish(claim.document)
+        except NotFound:  # what was staged is gone: by a newer version or a removal, if this worker slept too long
+            await claim.advance()
+            raise
+        await claim.advance(status="ready", passages=len(passages), characters=len(reading.parsed.text))
 
-    async def _fail(self, claim: _Claim, failure: FileFailure | BadName) -> None:
+    async def _fail(self, claim: Claim, failure: FileFailure | BadName) -> None:
         """Nothing answers from a file that cannot be read, not even what was there before it."""
         bad_name: DocumentError = {"code": "bad_name", "message": f"{failure}.", "remedy": "Give the file another name."}
         error = failure.error if isinstance(failure, FileFailure) else bad_name
-        with suppress(_Superseded):
-            await claim.advance(stage="indexing")
-            await self._index.remove(claim.record["document_id"])
-            await claim.advance(status="failed", error=error, passages=0, characters=0)
+        await claim.advance(stage="indexing")
+        await self._index.remove(claim.record["document_id"])
+        await claim.advance(status="failed", error=error, passages=0, characters=0)
 
     async def _give_up(self, tenant: str, path: str, cause: Exception) -> None:
         """Say so in the registry, as far as that can still be reached."""

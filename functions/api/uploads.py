@@ -13,8 +13,8 @@ from starlette.exceptions import HTTPException
 from functions import wire
 from functions.api.bodies import check_type
 from functions.errors import MalformedJson
-from graph.documents import check_path
 from graph.errors import BadName, InvalidRequest, TooLarge
+from graph.keys import check_path
 from graph.metadata import as_text
 from graph.ports import Bucket, ObjectInfo
 

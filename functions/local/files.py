@@ -7,8 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from graph.adapters.folder import FolderBucket
-from graph.documents import DocumentRecord, Documents, document_id, is_hidden, key_of
+from graph.documents import DocumentRecord, Documents, document_id
 from graph.errors import BadName
+from graph.keys import is_hidden, key_of
 from graph.ports import Bucket, ObjectInfo
 from graph.wiring import Wiring
 

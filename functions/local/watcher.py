@@ -13,8 +13,9 @@ from watchfiles import Change, awatch
 
 from functions.local.backlog import Backlog, Entry
 from graph.adapters.folder import FolderBucket
-from graph.documents import DocumentRecord, Documents, document_id, is_hidden, is_settled, key_of, place_of, version_of
+from graph.documents import DocumentRecord, Documents, document_id, is_settled, version_of
 from graph.errors import BadName
+from graph.keys import is_hidden, key_of, place_of
 from graph.ports import ObjectInfo
 from graph.wiring import Wiring
 from ingestion.events import LAST_ATTEMPT

@@ -11,8 +11,9 @@ from urllib.parse import quote_plus
 import numpy as np
 from numpy.typing import NDArray
 
-from graph.documents import DocumentRecord, Documents, document_id, key_of
+from graph.documents import DocumentRecord, Documents, document_id
 from graph.errors import Unavailable
+from graph.keys import key_of
 from graph.ports import Access, Calibration, Passage
 from graph.settings import Settings
 from graph.wiring import Wiring

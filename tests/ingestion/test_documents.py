@@ -5,8 +5,9 @@ import json
 
 import pytest
 
-from graph.documents import DocumentError, check_path, document_id, is_older, key_of, place_of
+from graph.documents import DocumentError, document_id, is_older
 from graph.errors import BadName, NotFound
+from graph.keys import check_path, key_of, place_of
 from graph.metadata import as_text, typed
 from graph.ports import Access, ObjectInfo
 from tests.ingestion.parts import ANYBODY, TENANT, Laptop

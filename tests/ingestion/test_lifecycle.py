@@ -413,8 +413,31 @@ async def test_a_slow_worker_never_ends_with_an_older_version(laptop: Laptop, mo
     assert (await laptop.record("a.md"))["status"] == "ready"
 
 
+@pytest.mark.parametrize("newer", [None, OTHER])
+async def test_a_worker_that_publishes_much_too_late_puts_things_right(
+    laptop: Laptop, monkeypatch: pytest.MonkeyPatch, newer: str | None
+) -> None:
+    monkeypatch.setattr("graph.documents._PUBLISHING_S", 0.05)
+    publish, waiting, go_on = laptop.index.publish, asyncio.Event(), asyncio.Event()
+
+    async def late(document: Document) -> None:
+        monkeypatch.setattr(laptop.index, "publish", publish)
+        waiting.set()
+        await go_on.wait()
+        await publish(document)
+
+    monkeypatch.setattr(laptop.index, "publish", late)
+    slow = asyncio.create_task(consume(await laptop.put("a.md", RULES), laptop))
+    await waiting.wait()
+    await consume(await (laptop.drop("a.md") if newer is None else laptop.put("a.md", newer)), laptop)
+    go_on.set()
+    await slow
+
+    assert await laptop.text("a.md") == (newer or "")
+
+
 async def test_progress_rises_from_stage_to_stage(laptop: Laptop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingestion.lifecycle._PROGRESS_EVERY_S", 0)
+    monkeypatch.setattr("ingestion.claims._PROGRESS_EVERY_S", 0)
     told: list[tuple[str, float]] = []
     update = laptop.documents.update
 

@@ -11,8 +11,9 @@ from functions.api.dependencies import Cursor, Limit, TheCaller, TheServices
 from functions.api.negotiation import JSON, accepts
 from functions.api.responses import documented, json
 from functions.shapes import Document, DocumentPage, PassagePage, PassageText
-from graph.documents import DocumentStatus, key_of, public
+from graph.documents import DocumentStatus, public
 from graph.errors import InvalidRequest, NotFound
+from graph.keys import key_of
 from graph.ports import Passage
 
 router = APIRouter(prefix="/documents", tags=["documents"])
