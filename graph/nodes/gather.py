@@ -8,7 +8,7 @@ from graph.confidence import judge
 from graph.errors import IndexUnavailable
 from graph.nodes.begin import first_query
 from graph.nodes.observed import observed
-from graph.nodes.sources import merged, numbered
+from graph.nodes.sources import merged, numbered, rescored
 from graph.ports import ArmHits
 from graph.questions import folded
 from graph.reasoner import Source
@@ -21,6 +21,7 @@ from graph.tools.toolbox import Answer, Arguments, Finding
 from graph.turn import Found, PassageBrief, Step
 
 _LEVELS: tuple[Level, ...] = ("none", "unsure", "confident")
+_FIRST, _AGAIN = 5, 10  # passages of a query; on a replan also those behind the ones that are known
 _LONGEST_LINK = 200  # characters of an earlier step's result that a later query takes along
 
 
@@ -56,14 +57,14 @@ def _call(step: Step, state: State, answers: Mapping[int, Answer], steps: Sequen
     found = [(query, answer.found[0]) for query, answer in earlier if isinstance(answer, Finding) and answer.found]
     links = [_link(query, best) for query, best in found]
     query = " ".join([step["query"], *links])[:1_000]
-    seen = frozenset(state["seen"])
     documents = [best.passage["document_id"] for _, best in found] or [
         source["passage"]["document_id"] for source in state["sources"]
     ]
     if step["tool"] == "reread" and documents:
-        return Reread(query=query, document_id=documents[0], exclude=seen)
+        return Reread(query=query, document_id=documents[0], exclude=frozenset(state["seen"]))
     same = folded(query) == folded(first_query(state))
-    return Search(query=first_query(state) if same else query, exclude=seen)
+    size = _AGAIN if state["seen"] else _FIRST
+    return Search(query=first_query(state) if same else query, size=size)
 
 
 def _link(query: str, best: FoundPassage) -> str:
@@ -75,11 +76,11 @@ def _link(query: str, best: FoundPassage) -> str:
 
 
 def _gathered(state: State, findings: Sequence[Finding], steps: Sequence[Step], deps: Deps) -> Update:
-    seen = frozenset(state["seen"])
-    fresh = merged([finding.found for finding in findings], seen)
+    found = [finding.found for finding in findings]
+    fresh = merged(found, frozenset(state["seen"]))
     after = max((source["number"] for source in state["sources"]), default=0)
     return Update(
-        sources=[*state["sources"], *numbered(fresh, after=after)],
+        sources=[*rescored(state["sources"], found), *numbered(fresh, after=after)],
         seen=[*state["seen"], *(one.passage["passage_id"] for one in fresh)],
         tried=[*state["tried"], *(folded(step["query"]) for step in steps)],
         hits=[finding.hits for finding in findings if finding.hits is not None],

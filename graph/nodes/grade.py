@@ -15,7 +15,8 @@ from graph.state import Bound, Deps, State, Update
 async def grade(state: State, runtime: Runtime[Deps]) -> Update:
     """Judge the passages, and say what is missing; no model is asked where the retrieval is confident, or found nothing."""
     deps = runtime.context
-    if not state["news"]:
+    surer = deps.reasoner.extractive and state["confidence"] == "confident"  # the same passages, now by words that hit
+    if not state["news"] and not surer:
         return Update(stopped="no_progress")
     if _settled(state, deps):
         made = _by_score(state)

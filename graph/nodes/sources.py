@@ -28,6 +28,24 @@ def merged(lists: Sequence[Sequence[Found]], seen: frozenset[str]) -> list[Found
     return list(unseen.values())[:_MOST_NEW]
 
 
+def rescored(sources: Sequence[Source], lists: Sequence[Sequence[Found]]) -> list[Source]:
+    """Known sources with the best scores that any query gave them: other words for a question may hit what it missed."""
+    again: dict[str, list[Found]] = {}
+    for one in chain.from_iterable(lists):
+        again.setdefault(one.passage["passage_id"], []).append(one)
+    return [_rescored(source, again.get(source["passage"]["passage_id"], [])) for source in sources]
+
+
+def _rescored(source: Source, again: Sequence[Found]) -> Source:
+    return Source(
+        number=source["number"],
+        passage=source["passage"],
+        score=max([source["score"], *(one.score for one in again)]),
+        coverage=max([source["coverage"], *(one.coverage for one in again)]),
+        cosine=max([source["cosine"], *(one.cosine for one in again)]),
+    )
+
+
 def useful(state: State) -> list[Source]:
     """Sources that were not judged irrelevant; those judged relevant first."""
     verdicts = state["grade"]["verdicts"]

@@ -20,6 +20,7 @@ class Reread(Arguments):
     query: str = Field(min_length=1, max_length=1_000)
     document_id: str
     exclude: frozenset[str] = frozenset()
+    """Passages that are known already: set by the graph, not by a plan."""
 
 
 async def _reread(calls: Sequence[Arguments], desk: Desk) -> list[Answer]:

@@ -17,17 +17,17 @@ class Search(Arguments):
     """
 
     query: str = Field(min_length=1, max_length=1_000)
-    exclude: frozenset[str] = frozenset()
-    """Passages that are known already: set by the graph, not by a plan."""
+    size: int = Field(default=5, ge=1, le=50)
+    """Passages wanted: set by the graph, not by a plan."""
 
 
 async def _search(calls: Sequence[Arguments], desk: Desk) -> list[Answer]:
     searches = cast("Sequence[Search]", calls)
-    exclude = frozenset().union(*(search.exclude for search in searches))
+    size = max(search.size for search in searches)
     try:
         with desk.trace.span("search", {"gen_ai.operation.name": "retrieval", "footnote.queries": len(searches)}):
             wave = await desk.retriever.search(
-                [search.query for search in searches], desk.access, filters=desk.filters, exclude=exclude
+                [search.query for search in searches], desk.access, filters=desk.filters, size=size
             )
     except IndexUnavailable as error:
         return [ToolError(tool="search", error="index_unavailable", retryable=True, message=str(error)) for _ in searches]

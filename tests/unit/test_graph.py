@@ -168,6 +168,14 @@ async def test_a_round_without_news_ends_the_search() -> None:
     assert "nothing new" in (turn.note or "")
 
 
+async def test_other_words_that_hit_the_same_passages_make_rules_sure() -> None:
+    plans = [lookup(VAGUE, "holidays pension"), lookup(VAGUE, "holidays year")]
+    reasoner = ScriptedReasoner(extractive=True, plans=list(plans), grades=[lacking("holidays year")])
+    turn = await finished(agent(reasoner).run(ask(VAGUE)))
+    assert turn.outcome == "answered"
+    assert turn.citations[0]["title"] == "Leave"
+
+
 async def test_no_query_is_made_twice() -> None:
     reasoner = ScriptedReasoner(plans=[lookup(VAGUE, "canteen supper")], grades=[lacking("pensions")])
     books = handbook()
