@@ -24,6 +24,7 @@ from graph.filters import parse
 from graph.ports import Access, Document, IndexQuery, MetaValue, Passage, PassageIndex
 from graph.text import terms
 from tests.standins.aws import free_port
+from tests.standins.serverless import collection
 
 ACCESS = Access(tenant="acme")
 TEXTS = (
@@ -276,6 +277,69 @@ async def test_an_index_that_was_never_made_is_named_and_not_made_by_a_write(ope
     assert not index._client.indices.exists(index="never-made")
     await index.close()
     await table.close()
+
+
+# --- Serverless -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def serverless_index(opensearch_url: str, name: str, tmp_path: Path) -> AsyncIterator[OpenSearchIndex]:
+    """An index in a collection that refuses what Serverless refuses; nothing may have been refused."""
+    table = SQLiteTable(tmp_path / "table.sqlite")
+    with collection(opensearch_url) as (url, refused):
+        client = connect(url)
+        ensure_index(client, name, Schema(model="test", dimensions=8, shards=None))
+        yield OpenSearchIndex(client, name, table=table, profile="serverless")
+        client.close()
+    await table.close()
+    assert refused == []
+
+
+async def test_serverless_replaces_and_removes_without_ids_updates_or_refreshes(serverless_index: OpenSearchIndex) -> None:
+    await publish(serverless_index, doc(version="1"))
+    await stage(serverless_index, doc(version="2"), ["the new rule"] * 3)
+    assert (await ask(serverless_index, "rule expenses"))[0] == [TEXTS[0]]
+    await stage(serverless_index, doc(version="2"), ["the new rule", "the newer rule", "the new rule"])
+
+    await serverless_index.publish(doc(version="2"))
+    assert sorted((await ask(serverless_index, "rule expenses"))[0]) == ["the new rule", "the new rule", "the newer rule"]
+    assert [passage["text"] for passage in await serverless_index.read("d", ACCESS)][1] == "the newer rule"
+
+    await serverless_index.remove("d")
+    assert await serverless_index.read("d", ACCESS) == []
+
+
+async def test_serverless_finishes_what_a_publish_left_half_done(
+    serverless_index: OpenSearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await stage(serverless_index, doc())
+    with monkeypatch.context() as dying:
+        dying.setattr("graph.adapters.opensearch.writing.Writer._delete", lambda *_: _interrupt())
+        with pytest.raises(InterruptedError):
+            await serverless_index.publish(doc())
+    assert await serverless_index.read("d", ACCESS) == []
+
+    await serverless_index.publish(doc())
+
+    assert [passage["text"] for passage in await serverless_index.read("d", ACCESS)] == list(TEXTS)
+
+
+async def test_serverless_counts_the_ceiling_that_a_domain_tells(
+    serverless_index: OpenSearchIndex, opensearch_index: OpenSearchIndex
+) -> None:
+    questions = ["refunding expenses of an unknown trip", "发票？ 税", "", "docs_url=None page 30 days trip within tower"]
+    found = []
+    for index in (serverless_index, opensearch_index):
+        await stage(index, doc())  # and no more: a domain also counts what was replaced, until it is merged away
+        opensearch_index._client.indices.refresh(index=opensearch_index._name)
+        hits = await index.search([IndexQuery(text=question, vector=None) for question in questions], ACCESS)
+        found.append([one.ceiling for one in hits])
+    assert found[0][2] == 0
+    assert found[0] == pytest.approx(found[1])
+
+
+def _interrupt() -> None:
+    raise InterruptedError
 
 
 # --- beside the other index -------------------------------------------------------------------------------------------

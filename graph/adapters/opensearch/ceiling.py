@@ -1,17 +1,22 @@
-"""The highest BM25 score that a query could get, from the statistics of its terms (``_mtermvectors`` of no real document).
+"""The highest BM25 score that a query could get, from the statistics of its terms.
 
+A domain tells them as ``_mtermvectors`` of documents that do not exist; Serverless has no such thing, there they are counted.
 Lucene's BM25 has no factor k1 + 1, so a term that fills a passage adds its idf at most.
 """
 
+import json
 import math
 from collections.abc import Sequence
 from typing import Any
 
 from opensearchpy import OpenSearch
 
+from graph import text
 from graph.adapters.opensearch.client import ask
+from graph.errors import IndexUnavailable
 from graph.ports import Json
 
+_LONGEST_QUERY = 400
 _TERMS = 8  # more would make long questions incomparable with short ones
 
 
@@ -19,23 +24,53 @@ def ceilings(client: OpenSearch, index: str, queries: Sequence[tuple[str, str]])
     """The ceiling of each query: of its words in ``indexed``, and its lone characters in ``indexed.characters``."""
     asked: list[tuple[int, Json]] = []
     for i, texts in enumerate(queries):
-        for text, field in zip(texts, ("indexed", "indexed.characters"), strict=True):
-            if text.strip():
-                asked.append((i, _document(index, text, field)))
+        for content, field in zip(texts, ("indexed", "indexed.characters"), strict=True):
+            if content.strip():
+                asked.append((i, _document(index, content, field)))
     if not asked:
         return [0.0] * len(queries)
     answer = ask(client.mtermvectors, body={"docs": [document for _, document in asked]})
     weights: list[list[float]] = [[] for _ in queries]
     for (i, _), document in zip(asked, answer["docs"], strict=True):
         for field in document.get("term_vectors", {}).values():
-            weights[i] += _weights(field)
-    return [sum(sorted(each)[-_TERMS:]) for each in weights]
+            passages = field.get("field_statistics", {}).get("doc_count", 0)
+            weights[i] += [_idf(passages, term.get("doc_freq", 0)) for term in field["terms"].values()]
+    return [_highest(each) for each in weights]
 
 
-def _document(index: str, text: str, field: str) -> Json:
+def counted_ceilings(client: OpenSearch, index: str, queries: Sequence[tuple[str, str]]) -> list[float]:
+    """The same from the number of passages that have each term."""
+    counts = [_terms(*query) for query in queries]
+    lines = "".join(f"{{}}\n{json.dumps({'size': 0, 'aggs': _counting(terms)})}\n" for terms in counts)
+    answers = ask(client.msearch, body=lines, index=index)["responses"]
+    return [_counted(terms, answer) for terms, answer in zip(counts, answers, strict=True)]
+
+
+def _terms(words: str, characters: str) -> list[tuple[str, str]]:
+    """Each term with its field."""
+    terms = dict.fromkeys(text.terms(words))
+    return [("indexed", term) for term in terms][:_LONGEST_QUERY] + [
+        ("indexed.characters", character) for character in dict.fromkeys(characters.split())
+    ]
+
+
+def _counting(terms: Sequence[tuple[str, str]]) -> Json:
+    having: dict[str, Json] = {field: {"exists": {"field": field}} for field in ("indexed", "indexed.characters")}
+    having |= {f"{i}": {"term": {field: term}} for i, (field, term) in enumerate(terms)}
+    return {"passages": {"filters": {"filters": having}}}
+
+
+def _counted(terms: Sequence[tuple[str, str]], answer: Any) -> float:
+    if "error" in answer:
+        raise IndexUnavailable(f"OpenSearch does not count: {answer['error'].get('type')}")
+    passages = answer["aggregations"]["passages"]["buckets"]
+    return _highest([_idf(passages[field]["doc_count"], passages[f"{i}"]["doc_count"]) for i, (field, _) in enumerate(terms)])
+
+
+def _document(index: str, content: str, field: str) -> Json:
     return {
         "_index": index,
-        "doc": {"indexed": text},
+        "doc": {"indexed": content},
         "fields": [field],
         "term_statistics": True,
         "field_statistics": True,
@@ -44,8 +79,10 @@ def _document(index: str, text: str, field: str) -> Json:
     }
 
 
-def _weights(field: Any) -> list[float]:
-    """Lucene's idf of each term; one that no passage has counts as found in none."""
-    passages = field.get("field_statistics", {}).get("doc_count", 0)
-    having = (term.get("doc_freq", 0) for term in field["terms"].values())
-    return [math.log1p((passages - n + 0.5) / (n + 0.5)) for n in having]
+def _idf(passages: int, having: int) -> float:
+    """Lucene's; a term that no passage has counts as found in none."""
+    return math.log1p((passages - having + 0.5) / (having + 0.5))
+
+
+def _highest(weights: Sequence[float]) -> float:
+    return sum(sorted(weights)[-_TERMS:])

@@ -78,8 +78,12 @@ def wait(attempt: int) -> None:
     time.sleep(0.05 * 2**attempt * random.uniform(0.5, 1.5))  # noqa: S311  # no secret
 
 
-def bulk(client: OpenSearch, index: str, actions: Sequence[tuple[Json, Json | None]]) -> list[str]:
+def bulk(
+    client: OpenSearch, index: str, actions: Sequence[tuple[Json, Json | None]], *, makes_index: bool = False
+) -> list[str]:
     """Carry out the actions of a bulk request, in requests of a few MB; what is refused for overload is sent again.
+
+    ``makes_index``: do not ask OpenSearch to refuse where the alias is missing, as Serverless cannot.
 
     Returns:
         The ids that were written to, in the order of success.
@@ -88,10 +92,11 @@ def bulk(client: OpenSearch, index: str, actions: Sequence[tuple[Json, Json | No
         IndexUnavailable: an action was refused for good; earlier ones stay done.
     """
     done: list[str] = []
+    asked = {} if makes_index else {"require_alias": "true"}
     for batch in _batches(actions):
         left = batch
         for attempt in range(_ATTEMPTS):
-            items = ask(client.bulk, body="".join(left), index=index, params={"require_alias": "true"})["items"]
+            items = ask(client.bulk, body="".join(left), index=index, params=asked)["items"]
             results = [_result(item) for item in items]
             done += [result["_id"] for result in results if result["status"] != OVERLOADED]
             left = [lines for lines, result in zip(left, results, strict=True) if result["status"] == OVERLOADED]

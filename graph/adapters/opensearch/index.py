@@ -14,8 +14,9 @@ from graph.adapters.opensearch import schema
 from graph.adapters.opensearch.client import ask
 from graph.adapters.opensearch.editions import Editions, edition
 from graph.adapters.opensearch.eligibility import Eligible
+from graph.adapters.opensearch.schema import Profile
 from graph.adapters.opensearch.searching import Search
-from graph.adapters.opensearch.writing import Profile, Staged, Writer
+from graph.adapters.opensearch.writing import Staged, Writer
 from graph.errors import IndexUnavailable, NotFound, Unavailable
 from graph.filters import Condition
 from graph.ports import Access, ArmHits, Document, IndexQuery, Json, Passage, Table
@@ -37,13 +38,13 @@ class OpenSearchIndex:
         table: Table,
         profile: Profile = "managed",
         space: Literal["cosinesimil", "innerproduct"] = "cosinesimil",
-        ef_search: int = 100,
+        ef_search: int = 200,
     ) -> None:
         self._client = client
         self._name = name
         self._editions = Editions(table, name)
         self._writer = Writer(client=client, index=name, profile=profile)
-        self._searcher = Search(client=client, index=name, space=space, ef_search=ef_search)
+        self._searcher = Search(client=client, index=name, profile=profile, space=space, ef_search=ef_search)
 
     async def search(
         self, queries: Sequence[IndexQuery], access: Access, *, filters: Sequence[Condition] = (), size: int = 20

@@ -15,6 +15,9 @@ from graph.adapters.opensearch.client import ask
 from graph.errors import IndexUnavailable, InvalidSetting
 from graph.ports import Json
 
+Profile = Literal["managed", "serverless"]
+"""A domain (or a server of one's own), or a Serverless vector collection."""
+
 LAYOUT = 1
 _ANALYZER = "porter2 + bigrams 1"
 """Names what the analyzers below make of a text."""
@@ -31,18 +34,17 @@ class Schema:
     dimensions: int
     space: Literal["cosinesimil", "innerproduct"] = "cosinesimil"
     engine: Literal["lucene", "faiss"] = "lucene"
-    ef_construction: int = 128
-    shards: int = 1
-    """BM25's statistics are those of a shard: with several, ceilings are estimates."""
+    ef_construction: int = 256
+    """Texts' vectors lie close together: with 100, and ``ef_search`` as low, one in fifty of the nearest 20 is missed."""
+    shards: int | None = 1
+    """BM25's statistics are those of a shard: with several, ceilings are estimates. None where nobody may say (Serverless)."""
     replicas: int = 0
 
     def body(self) -> Json:
         """The request that makes the index."""
+        sizes = {} if self.shards is None else {"number_of_shards": self.shards, "number_of_replicas": self.replicas}
         return {
-            "settings": {
-                "index": {"knn": True, "number_of_shards": self.shards, "number_of_replicas": self.replicas},
-                "analysis": _ANALYSIS,
-            },
+            "settings": {"index": {"knn": True} | sizes, "analysis": _ANALYSIS},
             "mappings": {"_meta": self.facts(), "dynamic": "strict", "properties": self._fields()},
         }
 

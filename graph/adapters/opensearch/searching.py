@@ -11,10 +11,10 @@ from typing import Any, Literal, cast
 from opensearchpy import OpenSearch
 
 from graph import text
-from graph.adapters.opensearch.ceiling import ceilings
+from graph.adapters.opensearch.ceiling import ceilings, counted_ceilings
 from graph.adapters.opensearch.client import OVERLOADED, ask, wait
 from graph.adapters.opensearch.eligibility import Eligible
-from graph.adapters.opensearch.schema import normalised
+from graph.adapters.opensearch.schema import Profile, normalised
 from graph.errors import IndexUnavailable
 from graph.ports import ArmHits, IndexQuery, Json, Passage, Scored
 
@@ -45,6 +45,7 @@ class Search:
 
     client: OpenSearch
     index: str
+    profile: Profile
     space: str
     ef_search: int
 
@@ -64,7 +65,8 @@ class Search:
 
     def _ceilings(self, words: Sequence[Words]) -> list[float] | None:
         try:
-            return ceilings(self.client, self.index, [(one.text, one.characters) for one in words])
+            told = counted_ceilings if self.profile == "serverless" else ceilings
+            return told(self.client, self.index, [(one.text, one.characters) for one in words])
         except IndexUnavailable as error:
             _log.warning("the ceilings of BM25 cannot be had: %s", error)
             return None
