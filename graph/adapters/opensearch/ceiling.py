@@ -55,7 +55,7 @@ def _terms(words: str, characters: str) -> list[tuple[str, str]]:
 
 
 def _counting(terms: Sequence[tuple[str, str]]) -> Json:
-    having: dict[str, Json] = {field: {"exists": {"field": field}} for field in ("indexed", "indexed.characters")}
+    having: dict[str, Json] = {"all": {"exists": {"field": "indexed"}}}
     having |= {f"{i}": {"term": {field: term}} for i, (field, term) in enumerate(terms)}
     return {"passages": {"filters": {"filters": having}}}
 
@@ -64,7 +64,7 @@ def _counted(terms: Sequence[tuple[str, str]], answer: Any) -> float:
     if "error" in answer:
         raise IndexUnavailable(f"OpenSearch does not count: {answer['error'].get('type')}")
     passages = answer["aggregations"]["passages"]["buckets"]
-    return _highest([_idf(passages[field]["doc_count"], passages[f"{i}"]["doc_count"]) for i, (field, _) in enumerate(terms)])
+    return _highest([_idf(passages["all"]["doc_count"], passages[f"{i}"]["doc_count"]) for i in range(len(terms))])
 
 
 def _document(index: str, content: str, field: str) -> Json:
