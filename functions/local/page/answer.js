@@ -143,7 +143,7 @@ export class TurnElement {
         'p',
         { class: 'outcome' },
         h('span', { class: 'badge', 'data-outcome': outcome }, t(`outcome.${outcome}`)),
-        note && h('span', { class: 'note', lang: languageOf(note) }, note),
+        note && note !== error?.message && h('span', { class: 'note', lang: languageOf(note) }, note),
       ),
       error && problemBox(new Problem({ code: error.code, detail: error.message }), () => this.actions.again(this.view)),
     ];
@@ -166,13 +166,14 @@ export class TurnElement {
   #actions() {
     const { turn, phase, turnId } = this.view;
     if (phase !== 'over' || !turn || !turnId || isPaused(this.view)) return [];
-    const seconds = ((turn.timings_ms?.total ?? 0) / 1000).toFixed(1);
+    const ms = turn.timings_ms?.total ?? 0;
+    const time = ms < 1000 ? t('work.ms', { ms: Math.round(ms) }) : t('work.s', { s: (ms / 1000).toFixed(1) });
     const again = turn.outcome === 'cancelled' || (turn.outcome === 'failed' && !turn.error);
     return [
       ...feedback(turnId),
       turn.answer && iconButton('copy', t('turn.copy'), () => this.#copy(turn.answer)),
       again && h('button', { type: 'button', class: 'button', onclick: () => this.actions.again(this.view) }, icon('again'), t('turn.again')),
-      h('span', { class: 'measure' }, t('turn.measure', { seconds, calls: turn.usage?.calls ?? 0 })),
+      h('span', { class: 'measure' }, t('turn.measure', { time, calls: turn.usage?.calls ?? 0 })),
     ];
   }
 

@@ -58,6 +58,7 @@ export const en = {
   'work.empty': 'Nothing was recorded.',
   'work.load': 'Loading…',
   'work.ms': ({ ms }) => `${ms} ms`,
+  'work.s': ({ s }) => `${s} s`,
   'intent.lookup': 'Look-up',
   'intent.multi_hop': 'Several steps',
   'intent.comparison': 'Comparison',
@@ -77,8 +78,7 @@ export const en = {
   'turn.copy': 'Copy the answer',
   'turn.copied': 'Copied.',
   'turn.again': 'Ask again',
-  'turn.measure': ({ seconds, calls }) =>
-    calls === 0 ? `${seconds} s` : `${seconds} s · ${calls} model ${calls === 1 ? 'call' : 'calls'}`,
+  'turn.measure': ({ time, calls }) => (calls === 0 ? time : `${time} · ${calls} model ${calls === 1 ? 'call' : 'calls'}`),
   'reply.label': 'Your reply',
   'reply.other': 'Or in your own words',
   'reply.send': 'Reply',
