@@ -17,23 +17,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote_plus
 
-import numpy as np
 from groq import AsyncGroq
 
 from graph import prompts
 from graph.adapters.groq.shapes import CheckShape, PlanShape, strict_schema
 from graph.agent import Agent
 from graph.claims import claims_of
-from graph.documents import document_id
 from graph.nodes.sources import numbered
-from graph.ports import Access, Document, Passage
+from graph.ports import Access
 from graph.reasoner import AnswerTask, CheckTask, PlanTask
-from graph.retrieval import Retriever, indexed_text
+from graph.retrieval import Retriever
 from graph.settings import Settings
 from graph.tools import SPECS
 from graph.turn import Ask, Finished, Token
 from graph.wiring import Wiring
+from ingestion.handler import consume
 
 HANDBOOK = Path(__file__).parents[2] / "functions" / "local" / "handbook"
 ACCESS = Access(tenant="default")
@@ -169,40 +169,14 @@ def _stand_in() -> Iterator[str]:
 
 
 async def _fill(wiring: Wiring) -> None:
-    """Put the handbook's paragraphs into the index."""
-    for path in sorted(HANDBOOK.rglob("*.md")):
-        text = path.read_text()
-        identity = document_id("default", path.name)
-        passages = _paragraphs(text, identity, path)
-        vectors = await wiring.embedder.embed([indexed_text(one) for one in passages], "passage")
-        document = Document(document_id=identity, version="v1", tenant="default")
-        hashes = [one["passage_id"] for one in passages]
-        await wiring.index.stage(document, passages, np.asarray(vectors), texts_sha256=hashes, model=wiring.embedder.model)
-        await wiring.index.publish(document)
-
-
-def _paragraphs(text: str, identity: str, path: Path) -> list[Passage]:
-    passages: list[Passage] = []
-    start = 0
-    for piece in text.split("\n\n"):
-        if piece.strip():
-            passages.append(
-                Passage(
-                    passage_id=f"{identity}.v1.{len(passages)}",
-                    document_id=identity,
-                    version="v1",
-                    ordinal=len(passages),
-                    title=path.stem,
-                    path=path.name,
-                    uri=path.as_uri(),
-                    start=start,
-                    end=start + len(piece),
-                    text=piece,
-                    meta={},
-                )
-            )
-        start += len(piece) + 2
-    return passages
+    """Put the handbook into the index, the way that files go."""
+    records = []
+    for path in sorted(path for path in HANDBOOK.rglob("*") if path.is_file()):
+        key = f"uploads/default/{path.relative_to(HANDBOOK).as_posix()}"
+        stored = await wiring.bucket.put(key, path.read_bytes())
+        item = {"key": quote_plus(key, safe="/"), "size": stored.bytes, "sequencer": stored.sequencer}
+        records.append({"eventSource": "aws:s3", "eventName": "ObjectCreated:Put", "s3": {"object": item}})
+    await consume({"Records": records}, wiring)
 
 
 if __name__ == "__main__":

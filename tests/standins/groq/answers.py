@@ -8,6 +8,8 @@ _SOURCE = re.compile(r'<source number="(\d+)"[^>]*>\n(.*?)\n</source>', re.DOTAL
 _QUESTION = re.compile(r"<question>(.*?)</question>", re.DOTALL)
 _SENTENCE = re.compile(r'<sentence number="(\d+)">')
 _END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_BULLET = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
+_NO_SENTENCE = ("#", "|", "`")
 _WORD = re.compile(r"[^\W_]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -18,7 +20,8 @@ def text_answer(prompt: str, sentences: int = 3) -> str:
     ranked = [
         (len(wanted & _words(sentence)), number, sentence)
         for number, text in sources_of(prompt).items()
-        for sentence in filter(None, (piece.strip() for piece in _END.split(text)))
+        for sentence in filter(None, (_BULLET.sub("", piece).strip() for piece in _END.split(text)))
+        if not sentence.startswith(_NO_SENTENCE)
     ]
     best = sorted(ranked, key=lambda one: -one[0])[:sentences]
     kept = [one for one in ranked if one in best and one[0] > 0]
