@@ -5,7 +5,7 @@ Imports stand inside the functions: ingestion never pays for LangGraph, nor the 
 
 import asyncio
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from graph.ports import Bucket, Embedder, PassageIndex, Table
 from graph.settings import Settings
@@ -13,6 +13,7 @@ from graph.settings import Settings
 if TYPE_CHECKING:
     import aiosqlite
 
+    from graph.adapters.groq import GroqReasoner
     from graph.adapters.otlp import TraceExporter
     from graph.agent import Agent
     from graph.reasoner import Reasoner
@@ -74,7 +75,7 @@ class Wiring:
             return extractive
         from graph.adapters.groq import GroqReasoner
 
-        return GroqReasoner(settings=self.settings, fallback=extractive)
+        return GroqReasoner(self.settings, extractive)
 
     async def agent(self) -> "Agent":
         """The agent over all of it, one for the process."""
@@ -94,6 +95,8 @@ class Wiring:
         await self._checkpoints.execute("PRAGMA synchronous = NORMAL")  # with the saver's WAL a crash loses nothing
         saver = AsyncSqliteSaver(self._checkpoints)
         await saver.setup()
+        if self.settings.has_model:
+            await cast("GroqReasoner", self.reasoner).warm()
         export = self._export if self.settings.otlp_endpoint else None
         return Agent(
             reasoner=self.reasoner, retriever=self.retriever, settings=self.settings, checkpointer=saver, export=export

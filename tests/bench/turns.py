@@ -43,7 +43,7 @@ SIMPLE = (
     "How many days of annual leave do employees get?",
     "What is the daily meal allowance abroad?",
     "How long do customers have to return a product?",
-    "年假有多少天？",
+    "病假要交什么证明？",
 )
 SEVERAL = (
     "What is the difference between meal allowances at home and abroad?",

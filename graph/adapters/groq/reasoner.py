@@ -111,6 +111,10 @@ class GroqReasoner:
         whole = [piece async for piece in self._fallback.answer(task, budget)]
         yield Revised(answer="".join(piece for piece in whole if isinstance(piece, str)))
 
+    async def warm(self) -> None:
+        """Load what a first call would have to load."""
+        await self._requests.warm()
+
     async def close(self) -> None:
         """Close the connections."""
         await self._requests.close()

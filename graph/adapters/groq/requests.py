@@ -158,20 +158,29 @@ class Requests:
                 )
             )
 
+    async def warm(self) -> None:
+        """Make the running loop's client; certificates and HTTP/2 take a third of a second to load."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
+            self._clients[loop] = await asyncio.to_thread(self._new_client)
+
     def _client(self) -> AsyncGroq:
         loop = asyncio.get_running_loop()
         client = self._clients.get(loop)
         if client is None:
-            key = self._settings.groq_api_key
-            timeout = httpx.Timeout(self._patience.first_token + self._patience.between_tokens, connect=self._patience.connect)
-            client = self._clients[loop] = AsyncGroq(
-                api_key=key.get_secret_value() if key else None,
-                base_url=self._settings.groq_base_url,
-                max_retries=0,  # retried here, where it is known what is worth it
-                timeout=timeout,
-                http_client=DefaultAsyncHttpxClient(http2=True, timeout=timeout),
-            )
+            client = self._clients[loop] = self._new_client()
         return client
+
+    def _new_client(self) -> AsyncGroq:
+        key = self._settings.groq_api_key
+        timeout = httpx.Timeout(self._patience.first_token + self._patience.between_tokens, connect=self._patience.connect)
+        return AsyncGroq(
+            api_key=key.get_secret_value() if key else None,
+            base_url=self._settings.groq_base_url,
+            max_retries=0,  # retried here, where it is known what is worth it
+            timeout=timeout,
+            http_client=DefaultAsyncHttpxClient(http2=True, timeout=timeout),
+        )
 
     async def close(self) -> None:
         """Close the connections of the running loop."""
