@@ -51,8 +51,8 @@ class Block:
     """Of an item: characters of its first line that precede its words."""
     fence: str = ""
     """Of code: what it is fenced with, such as three backticks and a language."""
-    is_closed: bool = True
-    """Of code: whether the closing fence is there."""
+    is_whole: bool = True
+    """Of code: whether both fences are there."""
     header: Line | None = None
     """Of a row of a Markdown table: the table's first row."""
     is_cut_off: bool = False
@@ -70,9 +70,12 @@ class Block:
         return self.lines[-1].start + len(self.lines[-1].text.rstrip())
 
 
-def blocks(text: str) -> list[Block]:
-    """The blocks in reading order. Headings, includes, tags, rules and images are none."""
-    reader = _Reader()
+def blocks(text: str, *, is_cut: bool = True) -> list[Block]:
+    """The blocks in reading order. Headings, includes, tags, rules and images are none.
+
+    ``is_cut`` says that the text is a part of a longer one, and so may begin inside of code.
+    """
+    reader = _Reader(begins_in_code=is_cut and _begins_in_code(text))
     start = 0
     for line in text.split("\n"):
         reader.read(Line(start, start + len(line), line))
@@ -85,21 +88,29 @@ def is_wordless(line: str) -> bool:
     return bool(_WORDLESS.match(line))
 
 
+def _begins_in_code(text: str) -> bool:
+    """Whether a passage was cut inside of code: the first fence has no language, and only so the others match."""
+    fences = [match[2] for line in text.split("\n") if (match := _FENCE.match(line))]
+    if not fences or fences[0]:
+        return False
+    return len(fences) % 2 == 1 or bool(fences[1])
+
+
 class _Reader:
     """Reads line by line. A block stays open until a line ends it."""
 
-    def __init__(self) -> None:
-        self.blocks: list[Block] = []
-        self._open: Block | None = None
+    def __init__(self, *, begins_in_code: bool) -> None:
         self._heading = ""
-        self._code: Block | None = None
+        self._code = Block("code", "", fence="```", is_whole=False) if begins_in_code else None
+        self._open = self._code
+        self.blocks: list[Block] = [self._code] if self._code else []
         self._header: Line | None = None
 
     def read(self, line: Line) -> None:
         if self._code is not None:
             self._read_code(self._code, line)
         elif match := _FENCE.match(line.text):
-            self._code = Block("code", self._heading, [line], fence=match[1] + match[2], is_closed=False)
+            self._code = Block("code", self._heading, [line], fence=match[1] + match[2], is_whole=False)
             self._start(self._code)
         elif _BLANK.match(line.text):
             self._open = self._header = None
@@ -114,7 +125,7 @@ class _Reader:
         code.lines.append(line)
         words = line.text.strip()
         if not words.strip("`~") and words.startswith(code.fence.rstrip(_LANGUAGE)):
-            code.is_closed = True
+            code.is_whole = len(code.lines) > 1 and bool(_FENCE.match(code.lines[0].text))
             self._code = self._open = None
 
     def _skip(self, line: Line) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graph.blocks import blocks
-from graph.markers import Anchor, strip, write
+from graph.markers import Anchor, code, strip, write
 from graph.ports import Embedder
 from graph.reasoner import Source
 from graph.statements import pieces
@@ -15,6 +15,7 @@ from graph.turn import Citation
 
 _FEWEST_TERMS = 3
 _OTHER_SOURCES = 2  # that are tried for a sentence whose own support is gone
+_BESIDE = 0.2  # of a sentence's information, for a source that its paragraph cites
 _LONGEST_QUOTE = 700
 _HAS_WORDS = re.compile(r"\w(?![^<>]*>)")  # outside of tags
 _ASSERTS_NOTHING = re.compile(
@@ -79,8 +80,8 @@ async def ground(answer: str, sources: Sequence[Source], embedder: Embedder) -> 
 
 def _sentences(text: str, anchors: Sequence[Anchor]) -> list[_Sentence]:
     """The sentences of the answer, each with the markers that belong to it."""
-    starts = [block.start for block in blocks(text)]
-    found = [_Sentence(span, sum(start <= span.start for start in starts)) for span in pieces(text)]
+    starts = [block.start for block in blocks(text, is_cut=False)]
+    found = [_Sentence(span, sum(start <= span.start for start in starts)) for span in pieces(text, is_cut=False)]
     for anchor in anchors:
         if found:
             _owner(text, found, anchor.at).anchors.append(anchor)
@@ -164,8 +165,9 @@ async def _look_elsewhere(text: str, sentences: Sequence[_Sentence], texts: Mapp
     for one in bare:
         beside = {footnote.source for other in sentences if other.block == one.block for footnote in other.footnotes}
         words = _slice(text, one)
-        made = {number: Claim(words, texts[number], numbers(words)) for number in sorted(beside) or texts}
-        best = sorted(made, key=lambda number: -shared(made[number])[1])[:_OTHER_SOURCES]
+        made = {number: Claim(words, passage, numbers(words)) for number, passage in texts.items()}
+        worth = {number: shared(claim)[1] + (_BESIDE if number in beside else 0.0) for number, claim in made.items()}
+        best = sorted(made, key=lambda number: -worth[number])[:_OTHER_SOURCES]
         asked += [(one, number) for number in best]
         claims += [made[number] for number in best]
     for (one, number), span in zip(asked, await supporting(claims, embedder), strict=True):
@@ -178,7 +180,9 @@ def _place(text: str, one: _Sentence) -> int:
     if one.anchors:
         return one.anchors[-1].at
     words = _slice(text, one)
-    return one.span.start + len(words.removesuffix("|").rstrip()) if words.startswith("|") else one.span.end
+    if words.startswith("|"):
+        return one.span.start + len(words.removesuffix("|").rstrip())
+    return next((span.end for span in code(text) if span.start < one.span.end < span.end), one.span.end)
 
 
 def _slice(text: str, one: _Sentence) -> str:

@@ -25,6 +25,7 @@ _NUMBER = re.compile(_DIGITS)
 _LONGEST_RANGE = 20
 _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*(?:\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)|\Z)", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"(?<!`)(`+)(?!`)(?:[^\n]|\n(?!\s*\n))+?(?<!`)\1(?!`)")
+_FENCE_MARK = re.compile(r"[ \t]*(?:```|~~~)")
 _LINE_BEGINS = re.compile(r"(?:^|\n)[ \t]*(?:[>#]+[ \t]*)*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?$")
 
 
@@ -43,18 +44,34 @@ class Anchor:
 
 def strip(answer: str) -> tuple[str, list[Anchor]]:
     """The answer without its markers, and where they were."""
-    literal = code(answer)
     text, at = "", 0
     anchors: list[Anchor] = []
-    for match in _MARKER.finditer(answer):
-        if match.start() < at or is_inside(literal, match.start()):
-            continue
+    for match in _found(answer):
         text, anchor, at = _cut(text + answer[at : match.start()], answer, match)
         if anchors and anchors[-1].at == anchor.at:
             earlier = anchors.pop()
             anchor = Anchor(anchor.at, earlier.before, earlier.after + anchor.after, earlier.numbers + anchor.numbers)
         anchors.append(anchor)
     return text + answer[at:], anchors
+
+
+def _found(answer: str) -> Iterator[re.Match[str]]:
+    """The markers outside of code, but for those whose going would turn other text into code."""
+    literal = code(answer)
+    runs: list[list[re.Match[str]]] = []
+    for match in _MARKER.finditer(answer):
+        if is_inside(literal, match.start()):
+            continue
+        if runs and not answer[runs[-1][-1].end() : match.start()].strip(" \t"):
+            runs[-1].append(match)
+        else:
+            runs.append([match])
+    for run in runs:
+        before, after = answer[: run[0].start()], answer[run[-1].end() :]
+        opens = _LINE_BEGINS.search(before) and _FENCE_MARK.match(after)
+        joins = before.rstrip(" \t").endswith(("`", "~")) and after.startswith(("`", "~"))
+        if not opens and not joins:
+            yield from run
 
 
 def _cut(before: str, answer: str, match: re.Match[str]) -> tuple[str, Anchor, int]:
@@ -99,8 +116,8 @@ def _space_after(text: str) -> str:
 def code(text: str) -> list[Span]:
     """Blocks of code and code within lines, in order."""
     fenced = [Span(*match.span()) for match in _FENCED.finditer(text)]
-    inline = [Span(*match.span()) for match in _INLINE.finditer(text) if not is_inside(fenced, match.start())]
-    return sorted([*fenced, *inline])
+    prose = _FENCED.sub(lambda match: "\n" * len(match[0]), text)  # no code within lines reaches over an empty one
+    return sorted([*fenced, *(Span(*match.span()) for match in _INLINE.finditer(prose))])
 
 
 def is_inside(spans: Sequence[Span], place: int) -> bool:

@@ -38,10 +38,10 @@ def statements(text: str) -> list[Statement]:
     return [one for one in _statements(text, blocks(text)) if _WORD.search(text, one.start, one.end)]
 
 
-def pieces(text: str) -> list[Span]:
+def pieces(text: str, *, is_cut: bool = True) -> list[Span]:
     """The finest parts of a text that can be quoted, in order and apart: sentences, rows, blocks of code."""
     found: list[Span] = []
-    for block in blocks(text):
+    for block in blocks(text, is_cut=is_cut):
         if block.kind in ("paragraph", "item"):
             found += _sentences(text, block)
         else:
@@ -90,7 +90,7 @@ def _led(text: str, lead: Span, block: Block, followers: Sequence[Block]) -> Ite
     if not followers:
         if not block.is_cut_off:  # what it announces is missing
             yield Statement(*lead, "paragraph", block.heading)
-    elif followers[-1].end - lead.start <= _LONGEST_GROUP and followers[-1].is_closed:
+    elif followers[-1].end - lead.start <= _LONGEST_GROUP and followers[-1].is_whole:
         yield Statement(lead.start, followers[-1].end, followers[0].kind, block.heading)
     elif followers[0].kind == "item":
         yield from _items(text, followers, lead)
@@ -132,7 +132,7 @@ def _single(text: str, block: Block, lead: Span | None = None) -> Iterator[State
     if block.kind == "row":
         header = block.header
         yield Statement(block.start, block.end, "row", block.heading, Span(header.start, header.end) if header else lead)
-    elif block.is_closed and block.end - block.start <= _LONGEST_CODE:
+    elif block.is_whole and block.end - block.start <= _LONGEST_CODE:
         yield Statement(block.start, block.end, "code", block.heading, lead)
     else:
         yield from (Statement(*span, "code", block.heading, lead, block.fence) for span in _code_parts(text, block))
@@ -140,7 +140,7 @@ def _single(text: str, block: Block, lead: Span | None = None) -> Iterator[State
 
 def _code_parts(text: str, block: Block) -> Iterator[Span]:
     """The inside of code that is long or cut off, cut at empty lines."""
-    inner = block.lines[1 : -1 if block.is_closed else None]
+    inner = [line for line in block.lines if not line.text.lstrip().startswith(("```", "~~~"))]
     run: list[int] = []
     for line in inner:
         run += [line.start, line.end]

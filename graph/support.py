@@ -19,8 +19,7 @@ from graph.text import Span, language, terms
 _NUMBER = re.compile(r"(?<![A-Za-z_\d.])\d+(?:[.,]\d+)*(?![A-Za-z_\d])")
 _WORD = re.compile(r"\w+")
 _NO_WORDS = re.compile(r"(?<=\])\([^)\s]*(?:\s+\"[^\"\n]*\")?\)|</?[A-Za-z][^<>\n]*>")
-_LEADING = re.compile(r"[*_`\"'“‘(（「『《\[]*\Z")
-_TRAILING = re.compile(r"(?:\]\([^)\s]*\)|[^\w\s])*")
+_LONGEST_REST = 400
 _LONGEST_RUN = 3
 _ONE_MORE_SENTENCE = 0.1
 """Share of a sentence's information that one more quoted sentence must bring."""
@@ -41,6 +40,8 @@ _COMPARED_SPANS = 24
 class _Quotable:
     """What can be quoted of a passage."""
 
+    parts: Sequence[Span]
+    """Sentences, rows, code."""
     spans: Sequence[Span]
     """Sentences, runs of them, lists, rows, code."""
     sentences: Sequence[int]
@@ -73,6 +74,7 @@ def _quotable(text: str) -> _Quotable:
     having = Counter(term for span in parts for term in set(terms(text[span.start : span.end])))
     weights = {term: math.log(1 + (len(parts) + 1) / (1 + count)) for term, count in having.items()}
     return _Quotable(
+        parts=parts,
         spans=spans,
         sentences=[*counts, *([2] * len(whole))],
         found=[frozenset(terms(text[span.start : span.end])) for span in spans],
@@ -97,7 +99,7 @@ def quoted(sentence: str, text: str) -> Span | None:
     if not words:
         return None
     match = re.search(r"(?<!\w)" + r"[\W_]*".join(map(re.escape, words)) + r"(?!\w)", _blanked(text))
-    return None if match is None else _with_marks(text, match.start(), match.end())
+    return None if match is None else _whole(text, match.start(), match.end())
 
 
 @lru_cache(maxsize=256)
@@ -105,10 +107,12 @@ def _blanked(text: str) -> str:
     return _NO_WORDS.sub(lambda match: " " * len(match[0]), text)
 
 
-def _with_marks(text: str, start: int, end: int) -> Span:
-    """The words with the marks that belong to them, such as emphasis, quotes and the full stop."""
-    leading, trailing = _LEADING.search(text, 0, start), _TRAILING.match(text, end)
-    return Span(leading.start() if leading else start, trailing.end() if trailing else end)
+def _whole(text: str, start: int, end: int) -> Span:
+    """The sentences, rows and code that the words are part of; where these are long, the words alone."""
+    parts = [part for part in _quotable(text).parts if part.start < end and start < part.end]
+    if not parts or max(end, parts[-1].end) - min(start, parts[0].start) > end - start + _LONGEST_REST:
+        return Span(start, end)
+    return Span(min(start, parts[0].start), max(end, parts[-1].end))
 
 
 def shared(claim: Claim) -> tuple[Span | None, float]:

@@ -22,9 +22,9 @@ _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]*>")
 _QUESTION = re.compile(r"[?？]\W*$")
 _POINTER = re.compile(
-    r"^\W*(?:(?:you can |to )?(?:read|learn|see|find|check)\b.{0,30}\b(?:more|about|docs|documentation|section|chapter|guide)"
-    r"|for (?:more|further) (?:info|information|details)"
-    r"|更多|详情|参见|参阅|详见|请参|请查看|你可以在.{0,30}(?:阅读|了解|查看))",
+    r"\b(?:read|see|check|find)\b.{0,60}\b(?:docs|documentation|section|chapter|guide)\b|\b(?:read|learn|see) more\b"
+    r"|^\W*for (?:more|further|other) (?:info|information|details)"
+    r"|^\W*(?:更多|详情|参见|参阅|详见|请参|请查看)|你可以.{0,20}(?:阅读|了解|查看).{0,6}更多",
     re.IGNORECASE,
 )
 _CHANGELOG = re.compile(r"\bPR \[?#\d+|\bby \[?@[\w-]+", re.IGNORECASE)
@@ -94,7 +94,7 @@ def _penalty(plain: str, words: str, context: str) -> float:
     if _QUESTION.search(plain):
         penalty += 0.06  # it resembles the question and answers none
     if _POINTER.search(plain):
-        penalty += 0.05
+        penalty += 0.06  # it says where to read on
     if _CHANGELOG.search(plain) or _LOG_OF_CHANGES.search(context):
         penalty += 0.08  # what changed once, which may no longer be so, and says little by itself
     if len(words) > 2 * len(plain):

@@ -1,7 +1,8 @@
 """A question in the other language, word by word: for documents that share no words with it.
 
-Vectors alone rank poorly across languages, worst in a corpus of one narrow subject: of 15 questions in Chinese they find
-the page of FastAPI's English documentation for 4, with the glossary 13. A bag of translated words is no sentence, but BM25 needs none.
+Vectors alone rank poorly across languages, worst in a corpus of one narrow subject: of 15 Chinese questions they find
+the page of FastAPI's English documentation for 4, with the glossary 13. A bag of translated words is no sentence, but
+BM25 needs none.
 """
 
 import re

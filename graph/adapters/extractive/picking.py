@@ -24,7 +24,7 @@ _EMBEDDED = 10
 """Statements whose vectors are asked for: on cmrc2018 and XQuAD more find nothing more, and each costs some milliseconds."""
 _EMBEDDED_ACROSS_LANGUAGES = 20  # shared words say nothing there, so the choice before is nearly blind
 _LONGEST_EMBEDDED = 400
-_WITHIN = 0.09
+_WITHIN = 0.08
 """How far behind the best a further statement may be."""
 _OWN_LANGUAGE_WITHIN = 0.06
 """How far behind one in another language the best one in the language of the answer may be."""
