@@ -5,6 +5,7 @@ import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -54,11 +55,15 @@ def s3_bucket(aws: dict[str, str]) -> Iterator[S3Bucket]:
 
 @pytest.fixture(scope="session")
 def opensearch_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """An OpenSearch for all workers: ``OPENSEARCH_URL``, or a container, or one put together by Maven and run on a JDK."""
+    """An OpenSearch for all workers: ``OPENSEARCH_URL``, or a container, or one put together by Maven and run on a JDK.
+
+    ``OPENSEARCH_VERSION`` chooses between those that `opensearch_program` knows.
+    """
     if url := os.environ.get("OPENSEARCH_URL"):
         yield url
         return
-    with _opensearch(tmp_path_factory, "3.6.0") as url:
+    version = os.environ.get("OPENSEARCH_VERSION", "3.6.0")
+    with _opensearch(tmp_path_factory, cast("Version", version)) as url:
         yield url
 
 

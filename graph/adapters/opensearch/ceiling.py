@@ -1,7 +1,8 @@
 """The highest BM25 score that a query could get, from the statistics of its terms.
 
 A domain tells them as ``_mtermvectors`` of documents that do not exist; Serverless has no such thing, there they are counted.
-Lucene's BM25 has no factor k1 + 1, so a term that fills a passage adds its idf at most.
+A term that fills a passage adds its idf at most, since Lucene's BM25 has no factor k1 + 1; OpenSearch 2, and Serverless, which
+is a 2, go on with the one that had it.
 """
 
 import json
@@ -16,6 +17,7 @@ from graph.adapters.opensearch.client import ask
 from graph.errors import IndexUnavailable
 from graph.ports import Json
 
+FACTOR_BEFORE_3 = 1.2 + 1
 _LONGEST_QUERY = 400
 _TERMS = 8  # more would make long questions incomparable with short ones
 

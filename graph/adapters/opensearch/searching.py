@@ -6,12 +6,13 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, cast
 
 from opensearchpy import OpenSearch
 
 from graph import text
-from graph.adapters.opensearch.ceiling import ceilings, counted_ceilings
+from graph.adapters.opensearch.ceiling import FACTOR_BEFORE_3, ceilings, counted_ceilings
 from graph.adapters.opensearch.client import OVERLOADED, ask, wait
 from graph.adapters.opensearch.eligibility import Eligible
 from graph.adapters.opensearch.schema import Profile, normalised
@@ -66,10 +67,18 @@ class Search:
     def _ceilings(self, words: Sequence[Words]) -> list[float] | None:
         try:
             told = counted_ceilings if self.profile == "serverless" else ceilings
-            return told(self.client, self.index, [(one.text, one.characters) for one in words])
+            highest = told(self.client, self.index, [(one.text, one.characters) for one in words])
+            return [one * self._factor for one in highest]
         except IndexUnavailable as error:
             _log.warning("the ceilings of BM25 cannot be had: %s", error)
             return None
+
+    @cached_property
+    def _factor(self) -> float:
+        if self.profile == "serverless":
+            return FACTOR_BEFORE_3
+        number: str = ask(self.client.info)["version"]["number"]
+        return FACTOR_BEFORE_3 if int(number.partition(".")[0]) < 3 else 1.0
 
     def _search(
         self, queries: Sequence[IndexQuery], words: Sequence[Words], eligible: Sequence[Eligible], size: int
