@@ -8,12 +8,13 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 from xml.sax.saxutils import escape
 
 Version = Literal["3.6.0", "2.19.6"]
@@ -212,3 +213,8 @@ def _describe(folder: Path, name: str, jar: Path, version: Version) -> None:
     (folder / "plugin-descriptor.properties").write_text("".join(f"{key}={value}\n" for key, value in fields.items()))
     if version.startswith("2."):  # under Java's security manager
         (folder / "plugin-security.policy").write_text("grant { permission java.security.AllPermission; };\n")
+
+
+if __name__ == "__main__":  # so that no test has to wait for it
+    for wanted in sys.argv[1:] or _RELEASES:
+        program(cast("Version", wanted))
