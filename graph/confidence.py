@@ -37,6 +37,7 @@ _HIGHEST_PEAK = 5.0  # more says that the other passages are about something els
 _HIGHEST_UNKNOWN_PEAK = 2.0  # in an index of a few passages nothing is behind the best one to compare it with
 _NEITHER_NEAR_NOR_ALONE = 0.25
 """Peak, in deviations, below which vectors alone say that nothing was found: 2 % of XQuAD's questions across languages."""
+_JOINT = re.compile(r"[-_ ]")
 _CODE = re.compile(r"(?<![\w.])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*(?![\w])")
 
 
@@ -98,6 +99,8 @@ def _terms_say_nothing(sources: Sequence[Source], hits: Sequence[ArmHits]) -> bo
 
 def _lacks_a_code(sources: Sequence[Source], hits: Sequence[ArmHits]) -> bool:
     """Whether the question names an article, error or version (``E-4711``) that no source does: near ones mislead."""
-    codes = {code.casefold() for one in hits for code in _CODE.findall(one.query)}
-    texts = [f"{one['passage']['title']}\n{one['passage']['text']}".casefold() for one in sources]
+    codes = {_JOINT.sub("", code).casefold() for one in hits for code in _CODE.findall(one.query)}
+    texts = (
+        [_JOINT.sub("", f"{one['passage']['title']}\n{one['passage']['text']}").casefold() for one in sources] if codes else []
+    )
     return any(not any(code in text for text in texts) for code in codes)

@@ -20,7 +20,7 @@ _AFTER_PREPOSITION = re.compile(
     r"(?:\s+(?!(?:in|for|to|from|at|with|of|on|by|and|or|cost|take|need|be|work)\b)[\w'’.-]+)?)",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"(?<!^)(?<![.?!]\s)\b[A-Z][\w.+-]*(?:\s+[A-Z][\w.+-]*)*")
+_NAME = re.compile(r"(?<!^)(?<![.?!]\s)\b[A-Z][\w.+-]+(?:\s+[A-Z][\w.+-]+)*")
 _OPPOSITES = (
     ("国内", "国外", "海外", "境外", "境内"), ("本地", "外地"), ("线上", "线下"),
     ("个人", "公司", "企业"), ("正式员工", "实习生"),
@@ -43,7 +43,7 @@ def standalone(question: str, history: Sequence[Exchange]) -> str:
     before = history[-1]["standalone_question"] or history[-1]["question"]
     match = _WHAT_ABOUT.match(question) or _WHAT_ABOUT_CHINESE.match(question)
     if match and len(match["x"].split()) <= _LONGEST_NEW and terms(match["x"]):
-        return _exchanged(before, match["x"].strip())
+        return _exchanged(before, match["x"].strip().removesuffix("的"))
     return _with_topic(question, before)
 
 
@@ -64,6 +64,8 @@ def _exchanged_english(before: str, new: str, bare: str) -> str:
         place = new if _PREPOSITION.match(new) or _PLACE_ADVERB.match(new) or not bare[:1].isupper() else f"in {bare}"
         return before[: adverb.start()] + place + before[adverb.end() :]
     phrases = list(_AFTER_PREPOSITION.finditer(before))
+    if bare != new and not any(new.lower().startswith(f"{phrase['p'].lower()} ") for phrase in phrases):
+        return f"{before.rstrip('?？. ')} {new}?"
     if phrases:
         last = phrases[-1]
         return before[: last.start("x")] + bare + before[last.end("x") :]
@@ -82,14 +84,14 @@ def _exchanged_chinese(before: str, new: str) -> str:
         return before[: names[-1].start()] + new + before[names[-1].end() :]
     if attribute := _ATTRIBUTE.match(before):
         return new + before[attribute.end() :]
-    return f"{new}：{before}"
+    return f"{new}的{before}"
 
 
 def _alike(before: str, new: str) -> str | None:
-    """Words of the same length that share a character at the same place, as 产假 and 年假 do."""
+    """Words of the same length that end in the same character, as 产假 and 年假 do."""
     for start in range(len(before) - len(new) + 1):
         old = before[start : start + len(new)]
-        if len(new) > 1 and re.fullmatch(f"[{CJK}]+", old) and (old[0] == new[0] or old[-1] == new[-1]) and old != new:
+        if len(new) > 1 and re.fullmatch(f"[{CJK}]+", old) and old[-1] == new[-1] and old != new:
             return old
     return None
 
@@ -119,7 +121,10 @@ def topic_of(question: str) -> str:
     runs = _runs(question)
     names = _NAME.findall(question)
     longest = max(runs, key=len, default="")
-    return longest if not names or any(name in longest for name in names) else f"{names[-1]} {longest}".strip()
+    if not names:
+        return longest
+    named = next((name for name in names if name in longest), None)
+    return longest[longest.index(named) :] if named else f"{names[-1]} {longest}".strip()
 
 
 def _runs(question: str) -> list[str]:
@@ -131,6 +136,8 @@ def _runs(question: str) -> list[str]:
         return [part.strip("的了在我你") for part in cut]
     runs: list[list[str]] = [[]]
     for word in re.findall(r"[\w'’.+/=-]+|[^\w\s]", question):
+        if word.lower() in ("the", "a", "an"):
+            continue
         if not terms(word) or set(terms(word)) <= STOPWORDS:
             runs.append([])
         else:

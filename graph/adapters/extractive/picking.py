@@ -58,7 +58,7 @@ class Picker:
         return _chosen(question, ranked)
 
     async def _ranked(self, question: str, sources: Sequence[Source]) -> list[Pick]:
-        across = speak_otherwise(question, sources)
+        across = is_foreign(question, sources)
         translated = gloss(question) if across else ""
         found = sorted(candidates(translated or question, sources), key=lambda one: -one.prior)
         found = found[: _EMBEDDED_ACROSS_LANGUAGES if across and not translated else _EMBEDDED]
@@ -96,7 +96,7 @@ class Picker:
         return best.cosine < calibration.random_mean + floor * calibration.random_std
 
 
-def speak_otherwise(question: str, sources: Sequence[Source]) -> bool:
+def is_foreign(question: str, sources: Sequence[Source]) -> bool:
     """Whether most of the sources speak another language than the question."""
     spoken = language(question)
     return sum(language(source["passage"]["text"]) != spoken for source in sources) * 2 > len(sources)

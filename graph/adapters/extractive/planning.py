@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 
 from graph.adapters.extractive.comparison import sides
-from graph.adapters.extractive.followups import standalone
-from graph.questions import folded
+from graph.adapters.extractive.followups import standalone, topic_of
+from graph.questions import folded, leans_on_history
 from graph.reasoner import Plan, PlanTask
-from graph.text import sentences, terms
+from graph.text import terms
 from graph.turn import Intent, Step
 
 _MOST_STEPS = 5
@@ -23,7 +23,8 @@ _INJECTION = re.compile(
     re.IGNORECASE,
 )
 _WRITING = re.compile(
-    r"^\W*(?:please\s+)?(?:write|compose|sing)\b.{0,30}\b(?:poem|song|story|joke|essay)\b|^\W*写(?:一)?(?:首|个|篇)"
+    r"^\W*(?:please\s+)?(?:write|compose|sing)\b.{0,30}\b(?:poem|song|story|joke|essay)\b|^\W*写(?:一)?(?:首|个|篇)",
+    re.IGNORECASE,
 )
 _SUMMARY = re.compile(r"\b(?:summari[sz]e|summary|overview|key points)\b|总结|概括|概述|综述|要点", re.IGNORECASE)
 _ACTION = re.compile(
@@ -35,6 +36,9 @@ _ACTION = re.compile(
 _NEXT_QUESTION = re.compile(
     r"(?<=[?？!！。;；])\s*|[,，]?\s+and\s+(?=(?:who|what|when|where|why|how|which)\b)|[，,]\s*(?=(?:谁|什么|怎么|如何|多少|多久|哪))",
     re.IGNORECASE,
+)
+_ASKING = re.compile(
+    r"\b(?:who|whom|whose|which|what|when|where|why|how)\b|谁|什么|怎么|如何|哪|多少|多久|几|吗", re.IGNORECASE
 )
 _FEWEST_TERMS = 2
 
@@ -59,9 +63,10 @@ def _read(question: str) -> tuple[Intent, list[str]]:
     if _SUMMARY.search(question):
         return "summary", [question]
     parts = [part.strip() for part in _NEXT_QUESTION.split(question) if len(terms(part)) > _FEWEST_TERMS]
-    asked = [part for part in parts if part.endswith(("?", "？")) or part == parts[-1]]
-    if len(asked) > 1 and len(sentences(question)) <= _MOST_STEPS:
-        return "multi_hop", [*asked[:_MOST_STEPS]]
+    asked = [part for part in parts if _ASKING.search(part)]
+    if len(asked) > 1:
+        first, *others = asked
+        return "multi_hop", [first, *(f"{part} ({topic_of(first)})" if leans_on_history(part) else part for part in others)]
     return "lookup", [question]
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from graph.adapters.extractive import planning
 from graph.adapters.extractive.glossary import gloss
-from graph.adapters.extractive.picking import Picker, speak_otherwise
+from graph.adapters.extractive.picking import Picker, is_foreign
 from graph.adapters.extractive.rendering import rendered
 from graph.claims import claims_of
 from graph.confidence import judge
@@ -36,7 +36,7 @@ class ExtractiveReasoner:
 
         Documents in another language are searched once more, in their words.
         """
-        wording = gloss(task.question) if speak_otherwise(task.question, task.sources) else ""
+        wording = gloss(task.question) if is_foreign(task.question, task.sources) else ""
         if wording and all(one.query != wording for one in task.hits):
             return _partial(task.sources, missing=wording)
         judged = judge(task.sources, task.hits, self._embedder.calibration)
