@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -161,8 +162,9 @@ def client(opensearch_url: str) -> Iterator[OpenSearch]:
 
 @pytest.fixture
 def name(client: OpenSearch) -> Iterator[str]:
-    yield "footnote-schema"
-    client.indices.delete(index="footnote-schema-v*")
+    unique = f"footnote-{uuid.uuid4().hex}"
+    yield unique
+    client.indices.delete(index=f"{unique}-v*")
 
 
 async def test_an_index_is_made_once(client: OpenSearch, name: str) -> None:
