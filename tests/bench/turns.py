@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,7 +31,7 @@ from graph.reasoner import AnswerTask, CheckTask, PlanTask
 from graph.retrieval import Retriever
 from graph.settings import Settings
 from graph.tools import SPECS
-from graph.turn import Ask, Finished, Token
+from graph.turn import Ask, Finished, Token, TraceSpan
 from graph.wiring import Wiring
 from ingestion.handler import consume
 
@@ -58,6 +58,8 @@ class Timing:
     first_token: float
     total: float
     overhead: float = 0.0
+    outside: float = 0.0
+    """Outside of model calls as the agent sees them, HTTP included in these."""
     calls: int = 0
     outcome: str = ""
 
@@ -72,12 +74,12 @@ class Timings:
     def show(self, name: str) -> None:
         first, total = (self._ratio(kind) for kind in ("first_token", "total"))
         overheads = sorted(one.overhead for one in self.agent)
+        outside = statistics.median(one.outside for one in self.agent)
         calls = statistics.mean(one.calls for one in self.agent)
         print(f"{name}: first token {first}, whole turn {total}")
-        print(
-            f"  own overhead p50 {statistics.median(overheads):.1f} ms, p95 {overheads[int(len(overheads) * 0.95)]:.1f} ms; "
-            f"{calls:.1f} model calls a turn; outcomes {sorted({one.outcome for one in self.agent})}"
-        )
+        print(f"  own overhead p50 {statistics.median(overheads):.1f} ms, p95 {overheads[int(len(overheads) * 0.95)]:.1f} ms")
+        print(f"  outside of calls, HTTP included in these, p50 {outside:.1f} ms; {calls:.1f} calls a turn")
+        print(f"  outcomes: {', '.join(sorted({one.outcome for one in self.agent}))}")
 
     def _ratio(self, kind: str) -> str:
         ours, theirs = (statistics.median(getattr(one, kind) for one in side) for side in (self.agent, self.plain))
@@ -114,19 +116,25 @@ async def _agent_turn(agent: Agent, question: str, thread: str) -> Timing:
         finished = event if isinstance(event, Finished) else finished
     total = (time.perf_counter() - began) * 1000
     calls = sum(usage["calls"] for usage in finished.usage_by_node.values())
-    return Timing(first or total, total, total - _critical_path(finished), calls, finished.outcome)
+    calling = [span for span in finished.spans if span["name"].startswith("chat ")]
+    model = _covered((span["start_ms"], _model_ms(span)) for span in calling)
+    called = _covered((span["start_ms"], span["duration_ms"]) for span in calling)
+    return Timing(first or total, total, total - model, total - called, calls, finished.outcome)
 
 
-def _critical_path(finished: Finished) -> float:
-    """Milliseconds in which the stand-in was at work on one call or several."""
-    path, covered = 0.0, 0.0
-    for span in sorted(finished.spans, key=lambda span: span["start_ms"]):
-        if span["name"].startswith("chat "):
-            tokens = int(str(span["attributes"]["gen_ai.usage.output_tokens"]))
-            end = span["start_ms"] + (FIRST_TOKEN_S + tokens * TOKEN_S) * 1000
-            path += max(0.0, end - max(covered, span["start_ms"]))
-            covered = max(covered, end)
-    return path
+def _model_ms(span: TraceSpan) -> float:
+    """What the stand-in takes for a call."""
+    tokens = int(str(span["attributes"]["gen_ai.usage.output_tokens"]))
+    return (FIRST_TOKEN_S + tokens * TOKEN_S) * 1000
+
+
+def _covered(spans: Iterable[tuple[float, float]]) -> float:
+    """Milliseconds in which at least one of the spans (start, duration) ran."""
+    total, until = 0.0, 0.0
+    for start, duration in sorted(spans):
+        total += max(0.0, start + duration - max(until, start))
+        until = max(until, start + duration)
+    return total
 
 
 async def _plain_turn(client: AsyncGroq, settings: Settings, retriever: Retriever, question: str) -> Timing:
