@@ -38,9 +38,8 @@ class Stage:
         """Print the stage; passages a second."""
         wall, cpu = time.perf_counter() - self._wall, time.process_time() - self._cpu
         rate, cost = passages / wall, 1000 * cpu / passages
-        print(
-            f"{self._name:36} {passages:6} passages {wall:8.2f} s {rate:9.1f} /s {cost:8.1f} ms of processor each", flush=True
-        )
+        spent = f"{cost:7.1f} ms of processor each, {cpu / wall:.2f} cores"
+        print(f"{self._name:32} {passages:5} passages {wall:7.2f} s {rate:7.1f}/s {spent}", flush=True)
         return rate
 
 
