@@ -174,16 +174,15 @@ def _line(name: str, tally: Tally, asked: int) -> str:
 
     levels = "  ".join(share(tally.levels[level]) for level in ("confident", "unsure", "none"))
     away = "  ".join(share(tally.away[level]) for level in ("confident", "unsure", "none")) if tally.away else ""
-    said, cited, refused = map(share, (tally.said, tally.cited, tally.refused))
+    cited, refused = share(tally.cited), share(tally.refused)
+    said = share(tally.said) if tally.away else f"{'–':>7}"
     return f"{name:20} {asked:4}  {said}  {cited}  {refused}   {levels}   {statistics.median(tally.ms):6.1f}   {away}"
 
 
 async def main() -> None:
     """Print the table."""
     embedder = E5Embedder(cache=Settings.read({}).cache.expanduser())
-    print(
-        f"{'':20} {'':4}  {'gold in':>7}  {'gold':>7}  {'':>7}   {'retrieval is':<25}   {'p50 of':>6}   {'gold away: retrieval is'}"
-    )
+    print(f"{'':25}  {'gold in':>7}  {'gold':>7}  {'':>7}   {'retrieval is':<25}   {'p50 of':>6}   gold away: retrieval is")
     heads = "  ".join(f"{head:>7}" for head in ("sure", "unsure", "none"))
     print(f"{'set':20} {'asked':>4} {'answer':>7}  {'cited':>7}  {'refused':>7}   {heads}   {'ms':>6}   {heads}")
     for name in sys.argv[1:] or SETS:

@@ -30,7 +30,7 @@ _OWN_LANGUAGE_WITHIN = 0.06
 """How far behind one in another language the best one in the language of the answer may be."""
 _SAME = 0.7
 _CACHED = 4_096
-_FLOOR, _FLOOR_ACROSS_LANGUAGES = 1.0, -4.0
+_FLOOR, _FLOOR_ACROSS_LANGUAGES = 1.0, -5.0
 """Deviations above the cosine of two unrelated passages below which a statement without a word of the question says nothing."""
 
 
