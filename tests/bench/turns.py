@@ -5,7 +5,6 @@ the stand-in (120 ms to the first token, 4.2 ms a token) runs in another. Own ov
 time that the stand-in takes for the calls which the turn made.
 """
 
-import asyncio
 import json
 import statistics
 import subprocess
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
+import uvloop
 from groq import AsyncGroq
 
 from graph import prompts
@@ -188,4 +188,4 @@ async def _fill(wiring: Wiring) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    uvloop.run(main())  # as the server runs

@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -43,6 +43,7 @@ class Reply:
     latency: Latency
     scripted: str | dict[str, Any] | None
     retry_after_s: float
+    arrived: float = field(default_factory=time.monotonic)
 
     async def response(self) -> Response:
         """The response, after its latency."""
@@ -80,7 +81,7 @@ class Reply:
         schema = self.body.get("response_format", {}).get("type") in ("json_schema", "json_object")
         content = self._json_text() if schema else self._text()
         pieces = _pieces(content)
-        await asyncio.sleep(self.latency.first_token_s + len(pieces) * self.latency.token_s)
+        await self._until(len(pieces))
         message: dict[str, Any] = {"role": "assistant", "content": self._spoilt(content)}
         if self.profile == "json_in_tool_call":
             call = {"id": "call_1", "type": "function", "function": {"name": "json", "arguments": content}}
@@ -90,8 +91,8 @@ class Reply:
 
     async def _stream(self) -> AsyncIterator[str]:
         pieces = _pieces(self._text())
-        await asyncio.sleep(self.latency.first_token_s)
-        began, sent = time.monotonic(), 0
+        await self._until(0)
+        sent = 0
         while sent < len(pieces) or self.profile == "endless":
             if self.profile == "hang_mid_stream" and sent == len(pieces) // 2:
                 await asyncio.sleep(60)
@@ -103,9 +104,14 @@ class Reply:
                 return
             yield self._chunk({"content": pieces[sent % len(pieces)]}, None)
             sent += 1
-            await asyncio.sleep(max(0.0, began + sent * self.latency.token_s - time.monotonic()))
+            await self._until(sent)
         yield self._chunk({}, "stop", x_groq={"id": "req_1", "usage": self._usage(sent)})
         yield "data: [DONE]\n\n"
+
+    async def _until(self, tokens: int) -> None:
+        """Wait until so many tokens would be there; what the stand-in itself takes is part of the time."""
+        due = self.arrived + self.latency.first_token_s + tokens * self.latency.token_s
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
 
     def _chunk(self, delta: dict[str, Any], finish: str | None, **more: object) -> str:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
