@@ -171,8 +171,9 @@ function appendToWord(parent, footnote) {
   const word = document.createElement('span');
   word.className = 'no-break';
   if (last instanceof Text) {
-    const tail = WORD_AT_END.exec(last.data)?.[0] ?? '';
-    last.data = last.data.slice(0, last.data.length - tail.length);
+    const text = last.data.trimEnd(); // models like to put a space between a sentence and its marker
+    const tail = WORD_AT_END.exec(text)?.[0] ?? '';
+    last.data = text.slice(0, text.length - tail.length);
     word.append(tail);
   }
   word.append(footnote);

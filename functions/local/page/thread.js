@@ -16,6 +16,8 @@ import { apply, asked, resumed, stored } from './turn.js';
 
 /** How close to the end one must be for the page to go on scrolling as the answer grows. */
 const NEAR_END_PX = 120;
+/** What stays free above a question that was scrolled to. */
+const ABOVE_QUESTION_PX = 16;
 
 export class Thread {
   /** @type {TurnElement[]} */
@@ -74,7 +76,7 @@ export class Thread {
     if (opening !== this.#opening) return;
     this.#askPending();
     this.#settle();
-    this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.#scroll();
   }
 
   /** @param {string} question */
@@ -114,7 +116,7 @@ export class Thread {
     this.#add(asked({ messageId: pending.message_id, threadId: pending.thread_id, question: pending.question }));
     this.socket.ask(pending);
     this.#settle();
-    this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.#scroll();
   }
 
   /** A question that was asked before a reload and perhaps never arrived: its message id makes sure that it runs once. */
@@ -142,7 +144,15 @@ export class Thread {
       if (isNews) turn.announce();
     }
     this.#settle();
-    if (isNearEnd) this.scroller.scrollTop = this.scroller.scrollHeight;
+    if (isNearEnd) this.#scroll();
+  }
+
+  /** Scroll towards the end, but no further than to the last question: an answer is read from its beginning. */
+  #scroll() {
+    const { scroller } = this;
+    const question = this.list.lastElementChild?.getBoundingClientRect().top ?? 0;
+    const atQuestion = scroller.scrollTop + question - scroller.getBoundingClientRect().top - ABOVE_QUESTION_PX;
+    scroller.scrollTop = Math.min(scroller.scrollHeight, Math.max(atQuestion, scroller.scrollTop));
   }
 
   #settle() {
