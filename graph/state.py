@@ -72,6 +72,8 @@ class Turn(TypedDict, total=False):
     seen: list[str]
     """Ids of passages that any round found."""
     sources: list[Source]
+    sizes: dict[str, int]
+    """Tokens of each source by passage id: several nodes cut sources to their share, and counting takes time."""
     hits: Annotated[list[ArmHits], UntrackedValue]
     """What the arms found in the last round; a resumed turn searches again, so no checkpoint needs it."""
     confidence: Level

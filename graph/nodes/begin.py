@@ -16,6 +16,7 @@ async def begin(state: State, runtime: Runtime[Deps]) -> Update:
         tried=[],
         seen=[],
         sources=[],
+        sizes={},
         hits=[],
         confidence="none",
         news=False,

@@ -79,7 +79,9 @@ def _gathered(state: State, findings: Sequence[Finding], steps: Sequence[Step], 
     found = [finding.found for finding in findings]
     fresh = merged(found, frozenset(state["seen"]))
     after = max((source["number"] for source in state["sources"]), default=0)
+    counts = deps.retriever.embedder.count_tokens([one.passage["text"] for one in fresh])
     return Update(
+        sizes=state["sizes"] | {one.passage["passage_id"]: count for one, count in zip(fresh, counts, strict=True)},
         sources=[*rescored(state["sources"], found), *numbered(fresh, after=after)],
         seen=[*state["seen"], *(one.passage["passage_id"] for one in fresh)],
         tried=[*state["tried"], *(folded(step["query"]) for step in steps)],

@@ -1,9 +1,8 @@
 """Passages as numbered sources: merged over queries and rounds, and cut to a share of the prompt."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
 
-from graph.ports import Embedder
 from graph.reasoner import Source
 from graph.retrieval import Found
 from graph.state import State
@@ -53,12 +52,12 @@ def useful(state: State) -> list[Source]:
     return sorted(kept, key=lambda source: verdicts.get(source["passage"]["passage_id"]) == "partial")
 
 
-def within(sources: Sequence[Source], tokens: int, embedder: Embedder) -> list[Source]:
+def within(sources: Sequence[Source], tokens: int, sizes: Mapping[str, int]) -> list[Source]:
     """As many sources, from the first, as fit in ``tokens``; at least one."""
     kept: list[Source] = []
     left = tokens
-    for source, count in zip(sources, embedder.count_tokens([one["passage"]["text"] for one in sources]), strict=True):
-        left -= count
+    for source in sources:
+        left -= sizes[source["passage"]["passage_id"]]
         if kept and left < 0:
             break
         kept.append(source)

@@ -14,7 +14,7 @@ HISTORY_SHARE = 0.2
 def budgeted(state: State, deps: Deps) -> list[Source]:
     """The sources that fit, the best first; no more than the turn's tokens allow."""
     left = min(deps.settings.context_tokens, max(deps.budget.tokens, 0))
-    return within(useful(state), int(left * PASSAGES_SHARE), deps.retriever.embedder)
+    return within(useful(state), int(left * PASSAGES_SHARE), state["sizes"])
 
 
 def recent(history: Sequence[Exchange], tokens: int, embedder: Embedder) -> list[Exchange]:
