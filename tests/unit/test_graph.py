@@ -93,6 +93,38 @@ async def test_a_simple_question_costs_an_answer_and_a_check() -> None:
     assert books.queries == [[QUESTION]]
 
 
+class PonderingReasoner(ScriptedReasoner):
+    """Takes a moment to grade, in which a draft begins."""
+
+    async def grade(self, task: GradeTask, budget: Budget) -> Grade:
+        await asyncio.sleep(0.02)
+        return await super().grade(task, budget)
+
+
+def half_known() -> Library:
+    return library(passage("Refunds exist.", title="Refunds"), passage("Pensions grow slowly.", title="Pensions"))
+
+
+async def test_a_plain_answer_begins_while_its_passages_are_graded() -> None:
+    reasoner = PonderingReasoner()
+    turn = await finished(agent(reasoner, half_known()).run(ask("Which refunds grow?")))
+    assert [node for node, _ in reasoner.tasks] == ["answer", "grade", "check"]
+    assert turn.outcome == "answered"
+
+
+async def test_a_draft_that_the_grade_does_not_want_is_never_seen() -> None:
+    reasoner = PonderingReasoner(
+        plans=[lookup("pensions grow slowly")],
+        grades=[lacking("pensions"), enough()],
+        answers=[["Hasty [1]."], ["Pensions grow slowly [2]."]],
+    )
+    events = await events_of(agent(reasoner, half_known()).run(ask("Which refunds grow?")))
+    last = events[-1]
+    assert isinstance(last, Finished)
+    assert "Hasty" not in "".join(event.text for event in events if isinstance(event, Token))
+    assert "Pensions grow slowly" in last.answer
+
+
 async def test_the_first_search_serves_a_plan_that_keeps_the_question() -> None:
     question = "Compare refunds abroad and refunds at home"
     reasoner, books = ScriptedReasoner(plans=[lookup(question, f"{question}?")]), handbook()
