@@ -52,6 +52,10 @@ class Backlog:
         self._in_work.discard(entry.key)
         self._changed.set()
 
+    def __contains__(self, key: object) -> bool:
+        """Whether the key is in wait or in work."""
+        return key in self._waiting or key in self._in_work
+
     def __len__(self) -> int:
         """Keys in wait and in work."""
         return len(self._waiting) + len(self._in_work)

@@ -26,10 +26,11 @@ _WORKERS = 3
 """Files at once: while one is embedded the next are read."""
 _SETTLE_S = 0.5
 """A file that changed this recently may still be being copied."""
-_COMPARE_EVERY_S = 60.0
+_COMPARE_EVERY_S, _POLL_EVERY_S = 60.0, 1.0
+"""Beside watching, and in place of it."""
 _BACKOFF_S = 0.5
 _LONGEST_BACKOFF_S = 30.0
-_DEBOUNCE_MS, _STEP_MS, _POLL_MS, _FIRST_LOOK_MS = 400, 50, 500, 1000
+_DEBOUNCE_MS, _STEP_MS, _FIRST_LOOK_MS = 400, 50, 1000
 
 
 class Watcher:
@@ -42,7 +43,7 @@ class Watcher:
         if not isinstance(wiring.bucket, FolderBucket):
             raise TypeError("only a bucket that is a folder can be watched")
         self._wiring, self._bucket = wiring, wiring.bucket
-        self._force_polling = force_polling
+        self._compare_every_s = _POLL_EVERY_S if force_polling else _COMPARE_EVERY_S
         self._backlog = Backlog()
         self._compare_now = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -65,25 +66,19 @@ class Watcher:
         return len(self._backlog)
 
     async def _watch(self, uploads: Path) -> None:
-        polling = self._force_polling
-        while True:
-            try:
-                await self._notice(uploads, polling=polling)
-            except Exception:  # noqa: BLE001  # whatever the system says about watching, polling does without it
-                _LOG.warning("the folder %s cannot be watched, so it is polled", uploads, exc_info=not polling)
-                polling = True
-                await asyncio.sleep(_BACKOFF_S)
+        if self._compare_every_s == _POLL_EVERY_S:
+            return
+        try:
+            await self._notice(uploads)
+        except Exception:  # noqa: BLE001  # whatever the system says about watching, comparing does without it
+            _LOG.warning("the folder %s cannot be watched, so it is compared every second", uploads, exc_info=True)
+            self._compare_every_s = _POLL_EVERY_S  # watchfiles' own polling misses a second change within a second
+            self._compare_now.set()
 
-    async def _notice(self, uploads: Path, *, polling: bool) -> None:
+    async def _notice(self, uploads: Path) -> None:
         begun = False
         async for batch in awatch(
-            uploads,
-            debounce=_DEBOUNCE_MS,
-            step=_STEP_MS,
-            rust_timeout=_FIRST_LOOK_MS,
-            yield_on_timeout=True,
-            force_polling=polling or None,
-            poll_delay_ms=_POLL_MS,
+            uploads, debounce=_DEBOUNCE_MS, step=_STEP_MS, rust_timeout=_FIRST_LOOK_MS, yield_on_timeout=True
         ):
             if not begun:  # what happened before the watch began is told by nobody
                 begun = True
@@ -120,7 +115,7 @@ class Watcher:
                 _LOG.exception("the folder could not be compared with the registry")
             await asyncio.sleep(_BACKOFF_S)
             with suppress(TimeoutError):
-                async with asyncio.timeout(_COMPARE_EVERY_S):
+                async with asyncio.timeout(self._compare_every_s):
                     await self._compare_now.wait()
 
     async def _compare(self, tenant: str, *, try_again: bool) -> None:
@@ -130,6 +125,8 @@ class Watcher:
         async for info in self._bucket.list(f"uploads/{tenant}/"):
             path = info.key.removeprefix(f"uploads/{tenant}/")
             record = records.pop(document_id(tenant, path), None)
+            if info.key in self._backlog:  # it is known, and may wait for another try
+                continue
             if record is not None and (is_settled(record, info) or (_is_given_up(record, info) and not try_again)):
                 continue
             with suppress(BadName):  # ingestion says so of the file

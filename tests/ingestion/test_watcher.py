@@ -183,6 +183,22 @@ async def test_a_part_that_comes_back_is_used_again(laptop: Laptop) -> None:
         await becomes(laptop, "a.md", "ready")
 
 
+async def test_a_file_that_cannot_be_done_is_given_up_also_where_the_folder_is_polled(
+    laptop: Laptop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("functions.local.watcher._BACKOFF_S", 0.05)
+    laptop.counting.is_down = True
+    (folder(laptop) / "a.md").write_text(TEXT)
+
+    async with Watcher(laptop, force_polling=True):
+        await becomes(laptop, "a.md", "failed")
+        failed = await laptop.record("a.md")
+        await asyncio.sleep(2.5)
+
+    assert failed["error"]["code"] == "internal"
+    assert await laptop.record("a.md") == failed
+
+
 async def test_leaving_in_the_middle_loses_nothing(laptop: Laptop) -> None:
     for number in range(30):
         (folder(laptop) / f"{number}.md").write_text(f"# {number}\n\n" + f"Word {number}. " * 500)
