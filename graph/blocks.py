@@ -29,6 +29,9 @@ _NAMED_ROW = re.compile(r"[^:;\n]{1,60}: [^;\n]*(?:; [^:;\n]{1,60}: [^;\n]*)+$")
 _ITEM = re.compile(r"([ \t]*)(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+|[(（]?[一二三四五六七八九十]+[)）、][ \t]*)(?=\S)")
 
 
+_LONGEST_TITLE = 80
+
+
 class Line(NamedTuple):
     """A line, code points ``start`` to ``end``, without its newline."""
 
@@ -96,6 +99,12 @@ def _begins_in_code(text: str) -> bool:
     return len(fences) % 2 == 1 or bool(fences[1])
 
 
+def _is_title(line: str) -> bool:
+    """Whether a line of plain text is a heading: all in capitals."""
+    words = line.strip()
+    return words.isupper() and words.isascii() and " " in words and len(words) <= _LONGEST_TITLE and words[-1] not in ".:;|"
+
+
 class _Reader:
     """Reads line by line. A block stays open until a line ends it."""
 
@@ -116,6 +125,8 @@ class _Reader:
             self._open = self._header = None
         elif match := _HEADING.match(line.text):
             self._heading, self._open = match[1].strip(), None
+        elif self._open is None and _is_title(line.text):
+            self._heading = line.text.strip()
         elif _WORDLESS.match(line.text):
             self._skip(line)
         else:

@@ -3,10 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from graph.blocks import Block, Kind, blocks
+from graph.blocks import Block, blocks
+from graph.blocks import Kind as BlockKind
 from graph.text import Span, sentences
 
+Kind = Literal["paragraph", "item", "row", "code", "lines"]
 _WORD = re.compile(r"\w")
 _LEADS_ON = re.compile(r"[:：][*_`\s]*$")
 _ENDS = re.compile(r"[.!?。！？:：;；][*_`)\]\"'”’」』）\s]*$")
@@ -55,6 +58,10 @@ def _statements(text: str, all_blocks: Sequence[Block]) -> Iterator[Statement]:
         block = all_blocks[at]
         end = at + 1
         if block.kind == "paragraph":
+            if _is_made_of_lines(block):
+                yield Statement(block.start, block.end, "lines", block.heading)
+                at = end
+                continue
             spans = _sentences(text, block)
             leads = bool(_LEADS_ON.search(text, spans[-1].start, spans[-1].end))
             for span in spans[:-1] if leads else spans:
@@ -70,6 +77,13 @@ def _statements(text: str, all_blocks: Sequence[Block]) -> Iterator[Statement]:
         at = end
 
 
+def _is_made_of_lines(block: Block) -> bool:
+    """Whether it is no prose but short lines, such as an address or a list without marks."""
+    lines = [line.text.strip() for line in block.lines]
+    few = block.end - block.start <= _LONGEST_ITEM
+    return len(lines) > 1 and few and all(len(line) < _WRAPPED_FROM and not _ENDS.search(line) for line in lines)
+
+
 def _group_end(all_blocks: Sequence[Block], at: int) -> int:
     """The end of what a sentence that ends in a colon leads up to."""
     after = all_blocks[at + 1] if at + 1 < len(all_blocks) and not all_blocks[at].is_cut_off else None
@@ -78,7 +92,7 @@ def _group_end(all_blocks: Sequence[Block], at: int) -> int:
     return at + 2 if after.kind == "code" else _run_end(all_blocks, at + 1, after.kind)
 
 
-def _run_end(all_blocks: Sequence[Block], at: int, kind: Kind) -> int:
+def _run_end(all_blocks: Sequence[Block], at: int, kind: BlockKind) -> int:
     end = at
     while end < len(all_blocks) and all_blocks[end].kind == kind and all_blocks[end].heading == all_blocks[at].heading:
         end += 1

@@ -3,11 +3,12 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from graph.reasoner import Source
 from graph.statements import Statement, statements
+from graph.stopwords import content_terms
 from graph.text import Language, language, terms
 
 _K1, _B = 1.2, 0.4  # sentences differ in length less than passages do, and a long one is not worse
@@ -29,6 +30,8 @@ _POINTER = re.compile(
 )
 _CHANGELOG = re.compile(r"\bPR \[?#\d+|\bby \[?@[\w-]+", re.IGNORECASE)
 _LOG_OF_CHANGES = re.compile(r"\b(?:release notes|change ?log|version history)\b|更新日志|发行说明|变更记录", re.IGNORECASE)
+_RECORD = re.compile(r"[\w ]{1,40}: [^;\n]+; [\w ]{1,40}: [^;\n]+;")
+_ANOTHER_NUMBER = 0.04
 _FEWEST_TERMS = 4
 
 
@@ -41,7 +44,9 @@ class Candidate:
     words: str
     """As it stands in the passage."""
     plain: str
-    """Without the targets of links and without tags: what is compared and embedded."""
+    """Without the targets of links and without tags, under what it needs before it."""
+    context: str
+    """Title of the document and nearest heading, as far as there are any."""
     language: Language
     coverage: float
     """Share of the question's information, from 0 to 1."""
@@ -54,27 +59,42 @@ class Candidate:
         return self.source["passage"]["start"] + self.statement.start
 
 
-def candidates(wording: str, sources: Sequence[Source]) -> list[Candidate]:
-    """Every statement of the sources, once, in their order; ``wording`` is the question in the language of most of them."""
-    found: dict[tuple[str, int, int], tuple[Source, Statement]] = {}
+def candidates(question: str, translated: str, sources: Sequence[Source]) -> list[Candidate]:
+    """Every statement of the sources, once, in their order.
+
+    Statements in another language than the question's are compared with ``translated``, where there is such a wording.
+    """
+    spoken = language(question)
+    pairs = list(_each_once(sources))
+    plain = [_plain(source, one) for source, one in pairs]
+    contexts = [_context(source, one) for source, one in pairs]
+    languages = [language(text) for text in plain]
+    coverages = _coverages(question, plain, contexts)
+    if translated:
+        others = _coverages(translated, plain, contexts)
+        rows = zip(languages, coverages, others, strict=True)
+        coverages = [own if speaks == spoken else other for speaks, own, other in rows]
+    lacking = _lacking(question, plain, contexts)
+    found = []
+    for at, (source, one) in enumerate(pairs):
+        words = source["passage"]["text"][one.start : one.end]
+        standing = source["cosine"] + _PASSAGE_COVERAGE * source["coverage"]
+        penalty = _penalty(plain[at], words, contexts[at]) + _ANOTHER_NUMBER * lacking[at]
+        prior = COVERAGE_WEIGHT * coverages[at] + PASSAGE_WEIGHT * standing - penalty
+        found.append(Candidate(source, one, words, plain[at], contexts[at], languages[at], coverages[at], prior))
+    return found
+
+
+def _each_once(sources: Sequence[Source]) -> Iterator[tuple[Source, Statement]]:
+    """Statements of all sources; passages of a document overlap."""
+    seen: set[tuple[str, int, int]] = set()
     for source in sources:
         passage = source["passage"]
         for one in statements(passage["text"]):
             key = (passage["document_id"], passage["start"] + one.start, passage["start"] + one.end)
-            found.setdefault(key, (source, one))
-    pairs = list(found.values())
-    plain = [_plain(source, one) for source, one in pairs]
-    coverages = _coverages(wording, plain, [_context(source, one) for source, one in pairs])
-    return [
-        _candidate(source, one, words, coverage) for (source, one), words, coverage in zip(pairs, plain, coverages, strict=True)
-    ]
-
-
-def _candidate(source: Source, one: Statement, plain: str, coverage: float) -> Candidate:
-    words = source["passage"]["text"][one.start : one.end]
-    standing = source["cosine"] + _PASSAGE_COVERAGE * source["coverage"]
-    prior = COVERAGE_WEIGHT * coverage + PASSAGE_WEIGHT * standing - _penalty(plain, words, _context(source, one))
-    return Candidate(source, one, words, plain, language(plain), coverage, prior)
+            if key not in seen:
+                seen.add(key)
+                yield source, one
 
 
 def _plain(source: Source, one: Statement) -> str:
@@ -85,7 +105,15 @@ def _plain(source: Source, one: Statement) -> str:
 
 def _context(source: Source, one: Statement) -> str:
     passage = source["passage"]
-    return f"{passage['title']} {one.heading or passage.get('heading', '').rpartition(' > ')[2]}"
+    heading = one.heading or passage.get("heading", "").rpartition(" > ")[2]
+    return ", ".join(dict.fromkeys(part for part in (passage["title"], heading) if part))
+
+
+def _lacking(question: str, texts: Sequence[str], contexts: Sequence[str]) -> list[bool]:
+    """Which texts lack a number or code of the question that others have."""
+    asked = {term for term in content_terms(question) if any(character.isdigit() for character in term)}
+    has = [asked <= {*terms(text), *terms(context)} for text, context in zip(texts, contexts, strict=True)]
+    return [not one and any(has) for one in has]
 
 
 def _penalty(plain: str, words: str, context: str) -> float:
@@ -99,25 +127,32 @@ def _penalty(plain: str, words: str, context: str) -> float:
         penalty += 0.08  # what changed once, which may no longer be so, and says little by itself
     if len(words) > 2 * len(plain):
         penalty += 0.04  # mostly links
+    if _RECORD.match(words):
+        penalty += 0.03  # many words of the question stand in every row of a table of theirs
     if len(terms(plain)) < _FEWEST_TERMS:
         penalty += 0.05
     return penalty
 
 
-def _coverages(question: str, texts: Sequence[str], contexts: Sequence[str]) -> list[float]:
+def _coverages(wording: str, texts: Sequence[str], contexts: Sequence[str]) -> list[float]:
     """BM25 of each text over the highest possible for the question's 8 rarest terms; the heading above counts half."""
-    own = [Counter(terms(text)) for text in texts]
-    above = [set(terms(text)) for text in contexts]
-    wanted = set(terms(question))
-    having = {term: sum(term in counts for counts in own) for term in wanted}
-    idf = {term: math.log1p((len(own) - count + 0.5) / (count + 0.5)) for term, count in having.items()}
+    wanted = content_terms(wording)
+    counts = [_occurrences(wanted, text, context) for text, context in zip(texts, contexts, strict=True)]
+    having = Counter(term for found in counts for term in found)
+    idf = {term: math.log1p((len(texts) - having[term] + 0.5) / (having[term] + 0.5)) for term in wanted}
     ceiling = (_K1 + 1) * sum(sorted(idf.values())[-_CEILING_TERMS:]) or 1.0
-    lengths = [max(1, sum(counts.values())) for counts in own]
+    lengths = [max(1, len(terms(text))) for text in texts]
     average = sum(lengths) / max(1, len(lengths))
     shares = []
-    for counts, headings, length in zip(own, above, lengths, strict=True):
+    for found, length in zip(counts, lengths, strict=True):
         norm = _K1 * (1 - _B + _B * length / average)
-        occurrences = {term: counts[term] + _HEADING_COUNTS * (term in headings) for term in wanted}
-        total = sum(idf[term] * (_K1 + 1) * count / (count + norm) for term, count in occurrences.items())
+        total = sum(idf[term] * (_K1 + 1) * count / (count + norm) for term, count in found.items())
         shares.append(min(1.0, total / ceiling))
     return shares
+
+
+def _occurrences(wanted: Sequence[str], text: str, context: str) -> dict[str, float]:
+    """How often the terms occur, those that do."""
+    own, above = Counter(terms(text)), set(terms(context))
+    counts = {term: own[term] + _HEADING_COUNTS * (term in above) for term in wanted}
+    return {term: count for term, count in counts.items() if count}

@@ -3,7 +3,7 @@
 import re
 
 _SIDES = (
-    re.compile(r"\bdifferences?\s+between\s+(?P<a>.+?)\s+and\s+(?P<b>[^?.;]+)", re.IGNORECASE),
+    re.compile(r"\b(?:differ|chang|compar)\w*\b[^?.;]{0,80}?\s+between\s+(?P<a>.+?)\s+and\s+(?P<b>[^?.;]+)", re.IGNORECASE),
     re.compile(r"\bcompare\s+(?P<a>.+?)\s+(?:and|with|to|against)\s+(?P<b>[^?.;]+)", re.IGNORECASE),
     re.compile(r"\bhow\s+(?:does|do|is|are)\s+(?P<a>.+?)\s+(?:differ|different)\s+from\s+(?P<b>[^?.;]+)", re.IGNORECASE),
     re.compile(r"(?P<a>[^?.;,]+?)\s+(?:vs\.?|versus)\s+(?P<b>[^?.;,]+)", re.IGNORECASE),

@@ -15,6 +15,7 @@ _INLINE_TAG = re.compile(
 )
 _LOOKS_LIKE_A_MARKER = re.compile(r"(?<!\\)\[(\^?\d{1,3})\](?!\()")
 _CJK_END = re.compile(f"[{CJK}。！？；：，、”’」』）]$")
+_LINE_END = re.compile(r"[ \t]*\n[ \t]*")
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 
 
@@ -22,16 +23,15 @@ def rendered(picks: Sequence[Pick]) -> list[str]:
     """The paragraphs of the answer, each to be set apart by an empty line; documents in order of their best statement."""
     rank: dict[str, int] = {}
     for pick in picks:
-        rank.setdefault(pick.candidate.source["passage"]["document_id"], len(rank))
+        rank.setdefault(_document(pick.candidate), len(rank))
     ordered = sorted((pick.candidate for pick in picks), key=lambda one: (rank[_document(one)], one.start))
     paragraphs: list[str] = []
     before: Candidate | None = None
     for one in ordered:
-        text = _with_marker(one, is_lead_shown=before is None or before.statement.lead != one.statement.lead)
-        if before is not None and _document(before) == _document(one) and _flows(before, one):
-            paragraphs[-1] = _joined(paragraphs[-1], text, one)
+        if before is not None and _flows(before, one):
+            paragraphs[-1] += _going_on(before, one)
         else:
-            paragraphs.append(text)
+            paragraphs.append(_beginning(one))
         before = one
     return paragraphs
 
@@ -41,36 +41,50 @@ def _document(one: Candidate) -> str:
 
 
 def _flows(before: Candidate, one: Candidate) -> bool:
-    """Whether one goes on in the paragraph or list of the other."""
-    kinds = (before.statement.kind, one.statement.kind)
+    """Whether one goes on in the paragraph, list or table of the other."""
+    if _document(before) != _document(one) or before.statement.kind != one.statement.kind:
+        return False
+    same_lead = _lead(before) == _lead(one)
+    if one.statement.kind == "row":
+        return same_lead and bool(_lead(one))
     same_place = before.statement.heading == one.statement.heading
-    return same_place and kinds in (("paragraph", "paragraph"), ("item", "item")) and "\n" not in one.words.strip()
+    return same_place and same_lead and one.statement.kind in ("paragraph", "item") and "\n\n" not in one.words
 
 
-def _joined(paragraph: str, text: str, one: Candidate) -> str:
-    if one.statement.kind == "item":
-        return f"{paragraph}\n{text}"
-    return f"{paragraph}{'' if _CJK_END.search(one.words) else ' '}{text}"
+def _going_on(before: Candidate, one: Candidate) -> str:
+    if one.statement.kind == "paragraph":
+        return f"{'' if _CJK_END.search(before.words) else ' '}{_marked(one)}"
+    return f"\n- {_BULLET.sub('', _marked(one))}" if one.statement.kind == "item" and _lead(one) else f"\n{_marked(one)}"
 
 
-def _with_marker(one: Candidate, *, is_lead_shown: bool) -> str:
-    text = one.source["passage"]["text"]
-    statement = one.statement
-    words = (
-        f"{statement.fence}\n{one.words}\n{statement.fence.rstrip(_FENCE_LANGUAGE)}" if statement.fence else _clean(one.words)
-    )
-    marker = f"[{one.source['number']}]"
-    lead = _clean(text[statement.lead.start : statement.lead.end]) if statement.lead and is_lead_shown else ""
-    match statement.kind:
-        case "code":
-            return "\n".join(filter(None, [lead, words, marker]))
-        case "row" if words.startswith("|"):
-            rule = "|" + "---|" * max(1, words.count("|") - 1)
-            row = words.rstrip().removesuffix("|").rstrip()
-            return "\n".join(filter(None, [lead, rule if lead else "", f"{row} {marker} |"]))
+def _beginning(one: Candidate) -> str:
+    """A statement with what it needs before it."""
+    lead = _lead(one)
+    match one.statement.kind:
+        case "row" if lead:
+            return f"{lead}\n|{'---|' * max(1, lead.count('|') - 1)}\n{_marked(one)}"
         case "item" if lead and "\n" not in lead:
-            lead = _BULLET.sub("", lead)
-            return f"{lead}\n\n- {_BULLET.sub('', words)} {marker}"
+            return f"{_BULLET.sub('', lead)}\n\n- {_BULLET.sub('', _marked(one))}"
+        case "code" if lead:
+            return f"{lead}\n\n{_marked(one)}"
+    return _marked(one)
+
+
+def _lead(one: Candidate) -> str:
+    lead = one.statement.lead
+    return _clean(one.source["passage"]["text"][lead.start : lead.end]) if lead else ""
+
+
+def _marked(one: Candidate) -> str:
+    """The words of a statement with the marker of their source."""
+    marker, fence = f"[{one.source['number']}]", one.statement.fence
+    words = f"{fence}\n{one.words}\n{fence.rstrip(_FENCE_LANGUAGE)}" if fence else _clean(one.words)
+    if words.rstrip().endswith(("```", "~~~")):
+        return f"{words}\n{marker}"
+    if one.statement.kind == "paragraph":
+        words = _LINE_END.sub(lambda match: "" if _CJK_END.search(words[: match.start()]) else " ", words)
+    if words.startswith("|"):
+        return f"{words.rstrip().removesuffix('|').rstrip()} {marker} |"
     return f"{words}{'' if _CJK_END.search(words) else ' '}{marker}"
 
 
