@@ -71,7 +71,10 @@ def _statements(text: str, all_blocks: Sequence[Block]) -> Iterator[Statement]:
                 yield from _led(text, spans[-1], block, all_blocks[at + 1 : end])
         elif block.kind == "item":
             end = _run_end(all_blocks, at, "item")
-            yield from _items(text, all_blocks[at:end], None)
+            if _are_steps(all_blocks[at:end]):
+                yield Statement(block.start, all_blocks[end - 1].end, "item", block.heading)
+            else:
+                yield from _items(text, all_blocks[at:end], None)
         else:
             yield from _single(text, block)
         at = end
@@ -82,6 +85,12 @@ def _is_made_of_lines(block: Block) -> bool:
     lines = [line.text.strip() for line in block.lines]
     few = block.end - block.start <= _LONGEST_ITEM
     return len(lines) > 1 and few and all(len(line) < _WRAPPED_FROM and not _ENDS.search(line) for line in lines)
+
+
+def _are_steps(items: Sequence[Block]) -> bool:
+    """Whether it is a short procedure, of which one step alone says little."""
+    short = items[-1].end - items[0].start <= _LONGEST_GROUP
+    return len(items) > 1 and short and items[0].lines[0].text.lstrip()[0].isdigit()
 
 
 def _group_end(all_blocks: Sequence[Block], at: int) -> int:

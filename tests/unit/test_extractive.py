@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -141,7 +142,8 @@ async def test_nothing_is_relevant_where_nothing_supports_an_answer() -> None:
 
 async def test_documents_in_another_language_are_searched_in_their_words_once() -> None:
     question = "怎么关闭文档页面？"
-    task = GradeTask(question=question, sources=[DOCS], hits=[hits_of(question, [DOCS])])
+    tags = source(2, "Tags group path operations.", title="Tags")
+    task = GradeTask(question=question, sources=[tags], hits=[replace(hits_of("docs tags path", [DOCS, tags]), query=question)])
     grade = await reasoner().grade(task, budget())
     assert not grade["sufficient"]
     assert {"disable", "docs", "page"} <= set(grade["missing"].split())

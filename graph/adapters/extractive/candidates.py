@@ -32,6 +32,9 @@ _CHANGELOG = re.compile(r"\bPR \[?#\d+|\bby \[?@[\w-]+", re.IGNORECASE)
 _LOG_OF_CHANGES = re.compile(r"\b(?:release notes|change ?log|version history)\b|更新日志|发行说明|变更记录", re.IGNORECASE)
 _RECORD = re.compile(r"[\w ]{1,40}: [^;\n]+; [\w ]{1,40}: [^;\n]+;")
 _ANOTHER_NUMBER = 0.04
+_HOW = re.compile(r"\bhow (?:do|can|to|should)\b|怎么|如何|怎样", re.IGNORECASE)
+_STEPS = re.compile(r"^\s*1[.)] .*^\s*2[.)] ", re.MULTILINE | re.DOTALL)
+_STEPS_FOR_HOW = 0.03
 _FEWEST_TERMS = 4
 
 
@@ -74,12 +77,14 @@ def candidates(question: str, translated: str, sources: Sequence[Source]) -> lis
         others = _coverages(translated, plain, contexts)
         rows = zip(languages, coverages, others, strict=True)
         coverages = [own if speaks == spoken else other for speaks, own, other in rows]
+    asks_how = bool(_HOW.search(question))
     lacking = _lacking(question, plain, contexts)
     found = []
     for at, (source, one) in enumerate(pairs):
         words = source["passage"]["text"][one.start : one.end]
         standing = source["cosine"] + _PASSAGE_COVERAGE * source["coverage"]
         penalty = _penalty(plain[at], words, contexts[at]) + _ANOTHER_NUMBER * lacking[at]
+        penalty -= _STEPS_FOR_HOW if asks_how and _STEPS.search(words) else 0.0
         prior = COVERAGE_WEIGHT * coverages[at] + PASSAGE_WEIGHT * standing - penalty
         found.append(Candidate(source, one, words, plain[at], contexts[at], languages[at], coverages[at], prior))
     return found

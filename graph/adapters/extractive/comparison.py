@@ -2,6 +2,9 @@
 
 import re
 
+from graph.stopwords import STOPWORDS, content_terms
+from graph.text import terms
+
 _SIDES = (
     re.compile(r"\b(?:differ|chang|compar)\w*\b[^?.;]{0,80}?\s+between\s+(?P<a>.+?)\s+and\s+(?P<b>[^?.;]+)", re.IGNORECASE),
     re.compile(r"\bcompare\s+(?P<a>.+?)\s+(?:and|with|to|against)\s+(?P<b>[^?.;]+)", re.IGNORECASE),
@@ -13,6 +16,7 @@ _SIDES = (
     ),
     re.compile(r"(?P<a>[^，。？]+?)(?:和|与|跟|同)(?P<b>[^，。？]+?)相比"),
 )
+_COMPARING = frozenset(terms("differ different difference compare comparison change changed versus vs between better"))
 _LEADING = re.compile(r"^(?:what(?:'s| is| are)?|which is better[,:]?|the|an?|请问|请|在)\s*", re.IGNORECASE)
 
 
@@ -27,6 +31,15 @@ def sides(question: str) -> list[str]:
             if one and other:
                 return [one, other]
     return []
+
+
+def queries(question: str) -> list[str]:
+    """A search for each side, with what else the question says."""
+    compared = sides(question)
+    known = {term for side in compared for term in terms(side)} | _COMPARING
+    words = re.findall(r"[\w'’.-]+", question) if question.isascii() else []
+    rest = [word for word in words if not set(content_terms(word)) & known and not set(terms(word)) <= STOPWORDS]
+    return [" ".join([side, *rest]) for side in compared]
 
 
 def _bare(side: str) -> str:

@@ -59,7 +59,7 @@ def _exchanged_english(before: str, new: str, bare: str) -> str:
     names = list(_NAME.finditer(before))
     if names and bare[:1].isupper():
         last = names[-1]
-        return before[: last.start()] + bare + before[last.end() :]
+        return before[: last.start()].removesuffix("the ") + bare + before[last.end() :]
     if adverb := _PLACE_ADVERB.search(before):
         place = new if _PREPOSITION.match(new) or _PLACE_ADVERB.match(new) or not bare[:1].isupper() else f"in {bare}"
         return before[: adverb.start()] + place + before[adverb.end() :]

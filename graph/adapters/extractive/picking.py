@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graph.adapters.extractive.candidates import Candidate, candidates
-from graph.adapters.extractive.comparison import sides
+from graph.adapters.extractive.comparison import queries, sides
 from graph.adapters.extractive.dates import contradict, date_of
 from graph.adapters.extractive.glossary import gloss
 from graph.errors import Unavailable
@@ -26,9 +26,10 @@ _EMBEDDED_ACROSS_LANGUAGES = 20  # shared words say nothing there, so the choice
 _LONGEST_EMBEDDED = 400
 _WITHIN = 0.08
 """How far behind the best a further statement may be."""
-_OWN_LANGUAGE_WITHIN = 0.06
+_OWN_LANGUAGE_WITHIN = 0.1
 """How far behind one in another language the best one in the language of the answer may be."""
 _SAME = 0.7
+_STANDS_OUT = 2.0
 _CACHED = 4_096
 _FLOOR, _FLOOR_ACROSS_LANGUAGES = 1.0, -5.0
 """Deviations above the cosine of two unrelated passages below which a statement without a word of the question says nothing."""
@@ -55,7 +56,26 @@ class Picker:
         ranked = _in_language(await self._ranked(question, sources), wanted_language)
         if not ranked or self._says_nothing(question, ranked[0]):
             return []
-        return _chosen(question, ranked)
+        return _chosen([*await self._of_each_side(question, sources), *ranked], ranked[0].score - _WITHIN)
+
+    async def _of_each_side(self, question: str, sources: Sequence[Source]) -> list[Pick]:
+        """The best statement about each side of a comparison."""
+        compared = [set(content_terms(side)) for side in sides(question)]
+        found = []
+        for query, side in zip(queries(question), compared, strict=True):
+            own = side.difference(*(other for other in compared if other is not side))
+            ranked = await self._ranked(query, sources)
+            found += [pick for pick in ranked if own & set(terms(f"{pick.candidate.context} {pick.candidate.plain}"))][:1]
+        return found
+
+    async def stands_out(self, question: str, sources: Sequence[Source]) -> bool:
+        """Whether the best statement is much nearer to the question than any passage is: one row of a table, for example.
+
+        By two deviations, 0.04 with multilingual-e5-small: 1 of 1,000 questions without an answer have one.
+        """
+        ranked = await self._ranked(question, sources)
+        nearest = max((source["cosine"] for source in sources), default=0.0)
+        return bool(ranked) and ranked[0].cosine - nearest >= _STANDS_OUT * self._embedder.calibration.random_std
 
     async def _ranked(self, question: str, sources: Sequence[Source]) -> list[Pick]:
         across = is_foreign(question, sources)
@@ -113,25 +133,16 @@ def _in_language(ranked: Sequence[Pick], wanted: str) -> Sequence[Pick]:
     return own if own and own[0].score >= ranked[0].score - _OWN_LANGUAGE_WITHIN else ranked
 
 
-def _chosen(question: str, ranked: Sequence[Pick]) -> list[Pick]:
-    """The best, and what adds to it: one for every side of a comparison, newer in place of older, nothing twice."""
-    compared = [set(content_terms(side)) for side in sides(question)]
-    first = [_best_about(side, compared, ranked) for side in compared]
-    near = [pick for pick in ranked if pick.score >= ranked[0].score - _WITHIN]
+def _chosen(ranked: Sequence[Pick], least: float) -> list[Pick]:
+    """The best, and what adds to it: newer in place of older, nothing twice, nothing far behind."""
     kept: list[Pick] = []
-    for pick in dict.fromkeys([*(pick for pick in first if pick is not None), *near]):
+    for pick in ranked:
         rival = next((other for other in kept if _rivals(pick, other)), None)
         if rival is not None and _is_newer(pick, rival):
             kept[kept.index(rival)] = pick
-        elif rival is None and len(kept) < MOST and not any(_repeats(pick, other) for other in kept):
+        elif rival is None and pick.score >= least and len(kept) < MOST and not any(_repeats(pick, other) for other in kept):
             kept.append(pick)
     return kept
-
-
-def _best_about(side: set[str], compared: Sequence[set[str]], ranked: Sequence[Pick]) -> Pick | None:
-    """The best statement with the words that only this side of a comparison has."""
-    own = side.difference(*(other for other in compared if other is not side))
-    return next((pick for pick in ranked if own & set(terms(pick.candidate.plain))), None)
 
 
 def _repeats(pick: Pick, other: Pick) -> bool:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from graph.adapters.extractive.comparison import sides
+from graph.adapters.extractive.comparison import queries
 from graph.adapters.extractive.followups import standalone, topic_of
 from graph.questions import folded, leans_on_history
 from graph.reasoner import Plan, PlanTask
@@ -56,7 +56,7 @@ def _read(question: str) -> tuple[Intent, list[str]]:
     """What kind of question it is, and the searches that it takes."""
     if not terms(question) or any(pattern.search(question) for pattern in (_SMALL_TALK, _INJECTION, _WRITING)):
         return "out_of_scope", []
-    if compared := sides(question):
+    if compared := queries(question):
         return "comparison", compared
     if _ACTION.search(question):
         return "action", [question]
