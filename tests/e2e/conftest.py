@@ -1,36 +1,22 @@
 """A browser for the tests of the page. Each module has its own: the loop that drives it must be gone when others begin."""
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
+from tests.e2e import browser
 from tests.e2e.desk import Desk, window
 from tests.e2e.frames import Frames
 from tests.server import SCRIPTED, serving
 
-_ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    program = shutil.which("chromium")
-    if program is None:
+    if browser.PROGRAM is None:
         pytest.skip("there is no chromium on this machine (Debian: apt-get install chromium)")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=_ARGUMENTS)
-        yield browser
-        browser.close()
+    with browser.chromium() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")
