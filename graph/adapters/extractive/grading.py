@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from graph.adapters.extractive.glossary import gloss
 from graph.adapters.extractive.picking import Picker, is_foreign
 from graph.confidence import NONE_BELOW, Confidence, judge
-from graph.ports import ArmHits, Calibration
+from graph.ports import Calibration
 from graph.reasoner import Grade, GradeTask, Source, Verdict
 from graph.text import language
 
@@ -40,18 +40,20 @@ class Grading:
         return judged.score < NONE_BELOW and await self.picker.stands_out(task.question, task.sources)
 
     def _of_the_second_search(self, task: GradeTask, wording: str) -> Grade:
-        """Of what was found in the other language; what was found before keeps its verdict."""
-        found = _ids(task.hits)
-        fresh = [source for source in task.sources if source["passage"]["passage_id"] in found]
-        before = [source for source in task.sources if source["passage"]["passage_id"] not in found]
-        level = judge(fresh, task.hits, self.calibration).level
-        leads = level == "confident" and (not before or is_foreign(task.question, before))
-        verdicts = _all(fresh, "irrelevant" if level == "none" else "relevant" if leads else "partial")
-        for source in fresh:
-            if language(source["passage"]["text"]) != language(wording):
-                verdicts[source["passage"]["passage_id"]] = "irrelevant"  # the first search has seen this language
-        is_there = bool(before) or any(verdict != "irrelevant" for verdict in verdicts.values())
+        """Of what speaks the other language; what speaks that of the question keeps its verdict, unless it is far behind."""
+        speaks = language(wording)
+        others = [source for source in task.sources if language(source["passage"]["text"]) == speaks]
+        own = [source for source in task.sources if language(source["passage"]["text"]) != speaks]
+        level = judge(others, task.hits, self.calibration).level
+        verdicts = _all(others, "irrelevant" if level == "none" else "partial" if own else "relevant")
+        nearest = max((source["cosine"] for source in own), default=0.0)
+        far = [source for source in own if not self._is_near(source, nearest)]
+        verdicts |= _all(far, "irrelevant")
+        is_there = len(far) < len(own) or any(verdict != "irrelevant" for verdict in verdicts.values())
         return Grade(verdicts=verdicts, sufficient=is_there, missing="", conflicts="")
+
+    def _is_near(self, source: Source, nearest: float) -> bool:
+        return source["cosine"] >= nearest - _FAR_BEHIND_DEVIATIONS * self.calibration.random_std
 
     def _verdicts(self, sources: Sequence[Source]) -> dict[str, Verdict]:
         return {source["passage"]["passage_id"]: self._verdict(source, sources) for source in sources}
@@ -59,17 +61,13 @@ class Grading:
     def _verdict(self, source: Source, sources: Sequence[Source]) -> Verdict:
         coverage = max(one["coverage"] for one in sources)
         cosine = max(one["cosine"] for one in sources)
-        near = source["cosine"] >= cosine - _FAR_BEHIND_DEVIATIONS * self.calibration.random_std
+        near = self._is_near(source, cosine)
         covers = source["coverage"] >= _FAR_BEHIND * coverage
         return "relevant" if near and covers else "partial" if near or covers else "irrelevant"
 
 
 def _all(sources: Sequence[Source], verdict: Verdict) -> dict[str, Verdict]:
     return {source["passage"]["passage_id"]: verdict for source in sources}
-
-
-def _ids(hits: Sequence[ArmHits]) -> set[str]:
-    return {scored.passage["passage_id"] for one in hits for scored in (*one.bm25, *one.knn)}
 
 
 def _has_unseen(task: GradeTask, wording: str) -> bool:

@@ -16,7 +16,7 @@ from graph.errors import Unavailable
 from graph.ports import Embedder
 from graph.reasoner import Source
 from graph.stopwords import content_terms
-from graph.text import language, terms
+from graph.text import Language, language, terms
 
 MOST = 3
 """Statements in an answer."""
@@ -26,8 +26,8 @@ _EMBEDDED_ACROSS_LANGUAGES = 20  # shared words say nothing there, so the choice
 _LONGEST_EMBEDDED = 400
 _WITHIN = 0.08
 """How far behind the best a further statement may be."""
-_OWN_LANGUAGE_WITHIN = 0.1
-"""How far behind one in another language the best one in the language of the answer may be."""
+_OWN_LANGUAGE_WITHIN = 3.0
+"""Deviations that the best statement in the language of the answer may be behind one in another language."""
 _SAME = 0.7
 _STANDS_OUT = 2.0
 _CACHED = 4_096
@@ -53,7 +53,7 @@ class Picker:
 
     async def pick(self, question: str, sources: Sequence[Source], wanted_language: str) -> list[Pick]:
         """The statements that answer the question, best first; none if none does."""
-        ranked = _in_language(await self._ranked(question, sources), wanted_language)
+        ranked = self._in_language(await self._ranked(question, sources), wanted_language)
         if not ranked or self._says_nothing(question, ranked[0]):
             return []
         return _chosen([*await self._of_each_side(question, sources), *ranked], ranked[0].score - _WITHIN)
@@ -79,9 +79,9 @@ class Picker:
 
     async def _ranked(self, question: str, sources: Sequence[Source]) -> list[Pick]:
         across = is_foreign(question, sources)
-        translated = gloss(question) if across else ""
+        translated = gloss(question) if across or _is_mixed(sources) else ""
         found = sorted(candidates(question, translated, sources), key=lambda one: -one.prior)
-        found = found[: _EMBEDDED_ACROSS_LANGUAGES if across and not translated else _EMBEDDED]
+        found = _shortlist(found, language(question), blind=across and not translated)
         wordings = [question, translated] if translated else [question]
         cosines = await self._cosines(wordings, [_embedded_text(one) for one in found])
         picks = [Pick(one, cosine, cosine + one.prior) for one, cosine in zip(found, cosines, strict=True)]
@@ -108,12 +108,29 @@ class Picker:
             self._vectors.popitem(last=False)
         return found
 
+    def _in_language(self, ranked: Sequence[Pick], wanted: str) -> Sequence[Pick]:
+        """Only statements in the language of the answer, if they are about as good as others."""
+        own = [pick for pick in ranked if pick.candidate.language == wanted.partition("-")[0].lower()]
+        least = ranked[0].score - _OWN_LANGUAGE_WITHIN * self._embedder.calibration.random_std if ranked else 0.0
+        return own if own and own[0].score >= least else ranked
+
     def _says_nothing(self, question: str, best: Pick) -> bool:
         if best.candidate.coverage > 0 and set(content_terms(question)) & set(terms(best.candidate.plain)):
             return False
         floor = _FLOOR if best.candidate.language == language(question) else _FLOOR_ACROSS_LANGUAGES
         calibration = self._embedder.calibration
         return best.cosine < calibration.random_mean + floor * calibration.random_std
+
+
+def _is_mixed(sources: Sequence[Source]) -> bool:
+    return len({language(source["passage"]["text"]) for source in sources}) > 1
+
+
+def _shortlist(found: Sequence[Candidate], spoken: Language, *, blind: bool) -> list[Candidate]:
+    """The statements worth a vector; some in each language, since priors compare within one only."""
+    own = [one for one in found if one.language == spoken][:_EMBEDDED]
+    others = [one for one in found if one.language != spoken]
+    return [*own, *others[: _EMBEDDED_ACROSS_LANGUAGES if blind else _EMBEDDED - len(own) // 2]]
 
 
 def _embedded_text(one: Candidate) -> str:
@@ -125,12 +142,6 @@ def is_foreign(question: str, sources: Sequence[Source]) -> bool:
     """Whether most of the sources speak another language than the question."""
     spoken = language(question)
     return sum(language(source["passage"]["text"]) != spoken for source in sources) * 2 > len(sources)
-
-
-def _in_language(ranked: Sequence[Pick], wanted: str) -> Sequence[Pick]:
-    """Only statements in the language of the answer, if they are about as good as others."""
-    own = [pick for pick in ranked if pick.candidate.language == wanted.partition("-")[0].lower()]
-    return own if own and own[0].score >= ranked[0].score - _OWN_LANGUAGE_WITHIN else ranked
 
 
 def _chosen(ranked: Sequence[Pick], least: float) -> list[Pick]:
