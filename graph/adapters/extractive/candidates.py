@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from graph.reasoner import Source
 from graph.statements import Statement, statements
@@ -117,8 +118,16 @@ def _context(source: Source, one: Statement) -> str:
 def _lacking(question: str, texts: Sequence[str], contexts: Sequence[str]) -> list[bool]:
     """Which texts lack a number or code of the question that others have."""
     asked = {term for term in content_terms(question) if any(character.isdigit() for character in term)}
-    has = [asked <= {*terms(text), *terms(context)} for text, context in zip(texts, contexts, strict=True)]
+    if not asked:
+        return [False] * len(texts)
+    has = [asked <= _counted(text).keys() | _counted(context).keys() for text, context in zip(texts, contexts, strict=True)]
     return [not one and any(has) for one in has]
+
+
+@lru_cache(maxsize=8_192)
+def _counted(text: str) -> Counter[str]:
+    """The terms of a statement or its context; the same passages are found again and again."""
+    return Counter(terms(text))
 
 
 def _penalty(plain: str, words: str, context: str) -> float:
@@ -134,7 +143,7 @@ def _penalty(plain: str, words: str, context: str) -> float:
         penalty += 0.04  # mostly links
     if _RECORD.match(words):
         penalty += 0.03  # many words of the question stand in every row of a table of theirs
-    if len(terms(plain)) < _FEWEST_TERMS:
+    if _counted(plain).total() < _FEWEST_TERMS:
         penalty += 0.05
     return penalty
 
@@ -146,7 +155,7 @@ def _coverages(wording: str, texts: Sequence[str], contexts: Sequence[str]) -> l
     having = Counter(term for found in counts for term in found)
     idf = {term: math.log1p((len(texts) - having[term] + 0.5) / (having[term] + 0.5)) for term in wanted}
     ceiling = (_K1 + 1) * sum(sorted(idf.values())[-_CEILING_TERMS:]) or 1.0
-    lengths = [max(1, len(terms(text))) for text in texts]
+    lengths = [max(1, _counted(text).total()) for text in texts]
     average = sum(lengths) / max(1, len(lengths))
     shares = []
     for found, length in zip(counts, lengths, strict=True):
@@ -158,6 +167,6 @@ def _coverages(wording: str, texts: Sequence[str], contexts: Sequence[str]) -> l
 
 def _occurrences(wanted: Sequence[str], text: str, context: str) -> dict[str, float]:
     """How often the terms occur, those that do."""
-    own, above = Counter(terms(text)), set(terms(context))
+    own, above = _counted(text), _counted(context)
     counts = {term: own[term] + _HEADING_COUNTS * (term in above) for term in wanted}
     return {term: count for term, count in counts.items() if count}

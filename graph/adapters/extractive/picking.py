@@ -1,5 +1,6 @@
 """Which statements of the sources answer a question best."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,10 +21,10 @@ from graph.text import Language, language, terms
 
 MOST = 3
 """Statements in an answer."""
-_EMBEDDED = 10
+_EMBEDDED = 8
 """Statements whose vectors are asked for: on cmrc2018 and XQuAD more find nothing more, and each costs some milliseconds."""
-_EMBEDDED_ACROSS_LANGUAGES = 20  # shared words say nothing there, so the choice before is nearly blind
-_LONGEST_EMBEDDED = 400
+_EMBEDDED_ACROSS_LANGUAGES = 16  # shared words say nothing there, so the choice before is nearly blind
+_LONGEST_EMBEDDED = 200
 _WITHIN = 0.08
 """How far behind the best a further statement may be."""
 _OWN_LANGUAGE_WITHIN = 3.0
@@ -90,11 +91,11 @@ class Picker:
     async def _cosines(self, wordings: Sequence[str], texts: Sequence[str]) -> list[float]:
         """Mean cosines of the texts to the question's wordings; 0 for all when the embedder is down, so that words decide."""
         try:
-            asked = np.mean(await self._embedded(wordings, "query"), axis=0)
-            vectors = await self._embedded(texts, "passage")
+            asked, vectors = await asyncio.gather(self._embedded(wordings, "query"), self._embedded(texts, "passage"))
         except Unavailable:
             return [0.0] * len(texts)
-        return [float(asked @ vector) for vector in vectors]
+        wanted = np.mean(asked, axis=0)
+        return [float(wanted @ vector) for vector in vectors]
 
     async def _embedded(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[NDArray[np.float32]]:
         unknown = [text for text in dict.fromkeys(texts) if (kind, text) not in self._vectors]
