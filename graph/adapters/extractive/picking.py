@@ -98,16 +98,16 @@ class Picker:
         return [float(wanted @ vector) for vector in vectors]
 
     async def _embedded(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> list[NDArray[np.float32]]:
-        unknown = [text for text in dict.fromkeys(texts) if (kind, text) not in self._vectors]
+        known = {text: self._vectors[kind, text] for text in texts if (kind, text) in self._vectors}
+        unknown = [text for text in dict.fromkeys(texts) if text not in known]
         if unknown:
-            for text, vector in zip(unknown, await self._embedder.embed(unknown, kind), strict=True):
-                self._vectors[kind, text] = vector
-        found = [self._vectors[kind, text] for text in texts]
-        for text in texts:
+            known |= zip(unknown, await self._embedder.embed(unknown, kind), strict=True)
+        for text, vector in known.items():  # other turns have gone on meanwhile
+            self._vectors[kind, text] = vector
             self._vectors.move_to_end((kind, text))
         while len(self._vectors) > _CACHED:
             self._vectors.popitem(last=False)
-        return found
+        return [known[text] for text in texts]
 
     def _in_language(self, ranked: Sequence[Pick], wanted: str) -> Sequence[Pick]:
         """Only statements in the language of the answer, if they are about as good as others."""
