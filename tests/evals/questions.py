@@ -35,6 +35,9 @@ def read(path: Path) -> list[Question]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+_UNCLAIMED = ("unanswerable", "partial", "refused", "needs_clarification")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Answered:
     """A question, the turn it became, and the paths that its footnotes lead to."""
@@ -53,7 +56,7 @@ class Answered:
     def is_right(self) -> bool:
         """Whether the answer says it and footnotes lead there; for a question without an answer, that none is claimed."""
         if self.question["kind"] == "no_answer":
-            return bool(self.turn["outcome"] != "answered")
+            return self.turn["outcome"] in _UNCLAIMED
         return self.is_cited and all(needed in self.turn["answer"] for needed in self.question["must_contain"])
 
     def __str__(self) -> str:
