@@ -18,11 +18,14 @@ async def ask(  # noqa: PLR0913  # the options of the command
     """Ask, show the answer, and say by the exit code what came of it."""
     try:
         door = _door(wiring, url, token)
-        turn = await _turn(door, body, Stream(sys.stdout, is_quiet=as_json))
+        stream = Stream(sys.stdout, is_quiet=as_json)
+        turn = await _turn(door, body, stream)
         if turn is None:
             return 1
         if as_json:
             print(json.dumps(turn, ensure_ascii=False).encode("utf-8", "backslashreplace").decode())
+        else:
+            stream.end(turn)
         if with_trace:
             show_trace(await door.trace(turn["turn_id"]))
         return EXIT_CODES.get(turn["outcome"] or "failed", 3)
