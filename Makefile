@@ -11,8 +11,8 @@ BIN := .venv/bin
 demo: .venv/.run  ## answer questions from the handbook of an invented company, in a browser
 	$(BIN)/footnote serve --docs functions/local/handbook
 
-test: .venv/.dev  ## all tests
-	$(BIN)/pytest
+test: .venv/.dev  ## all tests, or those that TESTS names
+	$(BIN)/pytest $(TESTS)
 
 check: .venv/.dev lint  ## what CI runs
 	$(BIN)/pytest

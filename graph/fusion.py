@@ -1,9 +1,8 @@
 """One list from the two arms of a search.
 
-On absolute scales: ``cosine + λ × coverage``. Coverage is BM25 over the query's ceiling, "how much of the information of this
-question is in this passage"; cosines of one embedder have one spread, whatever the query, and λ is scaled with it. A bad arm then has
-little to say, where reciprocal rank fusion lets it vote as loudly as a good one. On ten public sets this was at or above
-reciprocal ranks on all, and at or above the better arm on nine (``python -m tests.bench.retrieval``).
+On absolute scales: ``cosine + λ × coverage``. Coverage is BM25 over the query's ceiling: how much of what is asked is in this
+passage. Cosines of one embedder have one spread, whatever the query, and λ is scaled with it. A bad arm then has little to
+say, where reciprocal rank fusion lets it vote as loudly as a good one.
 """
 
 from collections.abc import Iterable, Sequence

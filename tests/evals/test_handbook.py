@@ -24,7 +24,15 @@ def answers(handbook: Client) -> list[Answered]:
     return ask(handbook, QUESTIONS)
 
 
-FLOORS: dict[Kind, int] = {}
+FLOORS: dict[Kind, int] = {
+    "lookup": 22,
+    "two_documents": 1,
+    "contradiction": 3,
+    "follow_up": 3,
+    "cross_language": 2,
+    "no_answer": 8,
+}
+"""What sentences picked without a model reached when this was written (one less for lookups); two documents want a model."""
 
 
 @pytest.mark.parametrize("kind", get_args(Kind))
