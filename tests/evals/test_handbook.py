@@ -13,17 +13,6 @@ HANDBOOK = Path(__file__).parents[2] / "functions" / "local" / "handbook"
 QUESTIONS = read(Path(__file__).parent / "handbook" / "questions.jsonl")
 
 
-@pytest.fixture(scope="module")
-def handbook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with read_by_footnote(tmp_path_factory.mktemp("home"), [HANDBOOK], seconds=60) as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
-def answers(handbook: Client) -> list[Answered]:
-    return ask(handbook, QUESTIONS)
-
-
 FLOORS: dict[Kind, int] = {
     "lookup": 22,
     "two_documents": 1,
@@ -33,6 +22,17 @@ FLOORS: dict[Kind, int] = {
     "no_answer": 8,
 }
 """What sentences picked without a model reached when this was written (one less for lookups); two documents want a model."""
+
+
+@pytest.fixture(scope="module")
+def handbook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with read_by_footnote(tmp_path_factory.mktemp("home"), [HANDBOOK], seconds=60) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def answers(handbook: Client) -> list[Answered]:
+    return ask(handbook, QUESTIONS)
 
 
 @pytest.mark.parametrize("kind", get_args(Kind))
