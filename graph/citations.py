@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graph.blocks import blocks
-from graph.markers import Anchor, code, strip, write
+from graph.footnotes import Footnote, numbered
+from graph.markers import Anchor, code, strip
 from graph.ports import Embedder
 from graph.reasoner import Source
 from graph.statements import pieces
@@ -38,16 +39,6 @@ class Grounded:
     """Sentences that assert something which no source says, without markers."""
 
 
-@dataclass(frozen=True)
-class Footnote:
-    """Words of a source at a place of the answer."""
-
-    at: int
-    """Place in the answer without markers."""
-    source: int
-    span: Span
-
-
 @dataclass(slots=True)
 class _Sentence:
     """A sentence of the answer without markers."""
@@ -75,7 +66,8 @@ async def ground(answer: str, sources: Sequence[Source], embedder: Embedder) -> 
     await _look_elsewhere(text, sentences, texts, embedder)
     unsupported = [_slice(text, one) for one in sentences if _is_bare(text, one)]
     footnotes = [footnote for one in sentences for footnote in one.footnotes]
-    return _numbered(text, footnotes, anchors, sources, unsupported)
+    written, citations = numbered(text, footnotes, anchors, sources)
+    return Grounded(written, citations, unsupported)
 
 
 def _sentences(text: str, anchors: Sequence[Anchor]) -> list[_Sentence]:
@@ -200,51 +192,3 @@ def _asserts(text: str, one: _Sentence) -> bool:
     if words.startswith(("```", "~~~")) or _ASSERTS_NOTHING.search(words):
         return False
     return bool(one.anchors) or len(terms(words)) >= _FEWEST_TERMS
-
-
-def _numbered(
-    text: str,
-    footnotes: Sequence[Footnote],
-    anchors: Sequence[Anchor],
-    sources: Sequence[Source],
-    unsupported: list[str],
-) -> Grounded:
-    """The answer with markers that count up in order of first use; the same words keep their number."""
-    by_number = {source["number"]: source for source in sources}
-    given: dict[tuple[str, str, int, int], int] = {}
-    citations: list[Citation] = []
-    markers: dict[int, list[int]] = {}
-    for footnote in sorted(footnotes, key=lambda one: one.at):
-        citation = _citation(by_number[footnote.source], footnote.span)
-        key = (citation["document_id"], citation["version"], citation["start"], citation["end"])
-        if key not in given:
-            given[key] = citation["number"] = len(given) + 1
-            citations.append(citation)
-        here = markers.setdefault(footnote.at, [])
-        if given[key] not in here:
-            here.append(given[key])
-    answer, places = write(text, markers, {anchor.at: anchor for anchor in anchors})
-    for citation in citations:
-        citation["at"] = places[citation["number"]]
-    return Grounded(answer, citations, unsupported)
-
-
-def _citation(source: Source, span: Span) -> Citation:
-    passage = source["passage"]
-    citation = Citation(
-        number=0,
-        document_id=passage["document_id"],
-        passage_id=passage["passage_id"],
-        title=passage["title"],
-        uri=passage["uri"],
-        version=passage["version"],
-        start=passage["start"] + span.start,
-        end=passage["start"] + span.end,
-        quote=passage["text"][span.start : span.end],
-        at=[],
-    )
-    if "page" in passage:
-        citation["page"] = passage["page"]
-    if "heading" in passage:
-        citation["heading"] = passage["heading"]
-    return citation
