@@ -150,7 +150,7 @@ def _chosen(ranked: Sequence[Pick], least: float) -> list[Pick]:
     kept: list[Pick] = []
     for pick in ranked:
         rival = next((other for other in kept if _rivals(pick, other)), None)
-        if rival is not None and _is_newer(pick, rival):
+        if rival is not None and pick.score >= least and _is_newer(pick, rival):
             kept[kept.index(rival)] = pick
         elif rival is None and pick.score >= least and len(kept) < MOST and not any(_repeats(pick, other) for other in kept):
             kept.append(pick)
@@ -175,4 +175,4 @@ def _rivals(pick: Pick, other: Pick) -> bool:
 
 def _is_newer(pick: Pick, other: Pick) -> bool:
     mine, theirs = date_of(pick.candidate.source["passage"]), date_of(other.candidate.source["passage"])
-    return mine is not None and (theirs is None or mine > theirs)
+    return mine is not None and theirs is not None and mine > theirs
