@@ -21,6 +21,8 @@ _AFTER_PREPOSITION = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<!^)(?<![.?!]\s)\b[A-Z][\w.+-]+(?:\s+[A-Z][\w.+-]+)*")
+_PLACED = re.compile(r"\b(?:in|for|to|from|at|of)\s+(?:the\s+)?$", re.IGNORECASE)
+"""What stands before a place: "in the United Kingdom" gives way to "China" sooner than the name of a product does."""
 _OPPOSITES = (
     ("国内", "国外", "海外", "境外", "境内"), ("本地", "外地"), ("线上", "线下"),
     ("个人", "公司", "企业"), ("正式员工", "实习生"),
@@ -58,8 +60,8 @@ def _exchanged(before: str, new: str) -> str:
 def _exchanged_english(before: str, new: str, bare: str) -> str:
     names = list(_NAME.finditer(before))
     if names and bare[:1].isupper():
-        last = names[-1]
-        return before[: last.start()].removesuffix("the ") + bare + before[last.end() :]
+        old = next((name for name in reversed(names) if _PLACED.search(before[: name.start()])), names[-1])
+        return before[: old.start()].removesuffix("the ") + bare + before[old.end() :]
     if adverb := _PLACE_ADVERB.search(before):
         place = new if _PREPOSITION.match(new) or _PLACE_ADVERB.match(new) or not bare[:1].isupper() else f"in {bare}"
         return before[: adverb.start()] + place + before[adverb.end() :]
