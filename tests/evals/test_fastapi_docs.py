@@ -8,7 +8,7 @@ import pytest
 from tests.e2e.client import Client
 from tests.evals.questions import Answered, ask, listed, read, read_by_footnote
 
-pytestmark = [pytest.mark.data, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.data, pytest.mark.timeout(1500)]
 
 QUESTIONS = read(Path(__file__).parent / "fastapi_docs" / "questions.jsonl")
 
@@ -17,7 +17,7 @@ QUESTIONS = read(Path(__file__).parent / "fastapi_docs" / "questions.jsonl")
 def documentation(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """A server that has read all 279 pages."""
     pages = shared_data / "fastapi_docs"
-    with read_by_footnote(tmp_path_factory.mktemp("home"), [pages / "en", pages / "zh"], seconds=800) as client:
+    with read_by_footnote(tmp_path_factory.mktemp("home"), [pages / "en", pages / "zh"], seconds=1200) as client:
         assert len(client.documents()) == 279
         yield client
 
