@@ -36,6 +36,9 @@ class E5Embedder:
     max_tokens = 508
     """A window of 512 without the tokens around a text and those of its prefix."""
     calibration = Calibration(random_mean=0.83, random_std=0.02)
+    """Between random passages of one corpus: SciFact 0.83 ± 0.02, cmrc2018 0.86 ± 0.02, XQuAD 0.75 ± 0.03 (English) and
+    0.84 ± 0.02 (Chinese), MultiHop-RAG 0.78 ± 0.03. The spread hardly changes; the mean does, so thresholds on it are kept
+    for what must be near in any corpus."""
 
     def __init__(self, cache: Path, threads: int = 2) -> None:
         """``cache`` keeps the graph between starts; ``threads`` texts are read side by side."""
@@ -54,7 +57,7 @@ class E5Embedder:
         vectors = np.empty((len(texts), self.dimensions), np.float32)
 
         def read(place: int) -> None:
-            vectors[place] = self._vector(f"{kind}: {texts[place]}", remember=not bulk)
+            vectors[place] = self._vector(texts[place], kind, remember=not bulk)
 
         longest_first = sorted(range(len(texts)), key=lambda place: -len(texts[place]))  # no straggler at the end
         await asyncio.gather(*(loop.run_in_executor(pool, read, place) for place in longest_first))
@@ -67,12 +70,12 @@ class E5Embedder:
     async def warm(self) -> None:
         await self.embed(["warm"], "query")
 
-    def _vector(self, text: str, *, remember: bool) -> NDArray[np.float32]:
-        vector = self._recent.get(text)
+    def _vector(self, text: str, kind: Kind, *, remember: bool) -> NDArray[np.float32]:
+        vector = self._recent.get((kind, text))
         if vector is None:
-            vector = self._model().vector(text)
+            vector = self._model().vector(text, kind)
             if remember:
-                self._recent.add(text, vector)
+                self._recent.add((kind, text), vector)
         return vector
 
     def _model(self) -> "Model":
@@ -92,15 +95,15 @@ class _Recent:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._vectors: OrderedDict[tuple[Kind, str], NDArray[np.float32]] = OrderedDict()
 
-    def get(self, text: str) -> NDArray[np.float32] | None:
+    def get(self, text: tuple[Kind, str]) -> NDArray[np.float32] | None:
         with self._lock:
             if text in self._vectors:
                 self._vectors.move_to_end(text)
             return self._vectors.get(text)
 
-    def add(self, text: str, vector: NDArray[np.float32]) -> None:
+    def add(self, text: tuple[Kind, str], vector: NDArray[np.float32]) -> None:
         with self._lock:
             self._vectors[text] = vector
             if len(self._vectors) > _REMEMBERED:

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import onnxruntime
@@ -15,8 +15,10 @@ import onnxruntime
 from graph.adapters.e5.tokenizer import Tokenizer
 from graph.adapters.e5.weights import BEGIN, END, POSITIONS, WIDTH, Floats, Weights, path, revision, unpacked
 
+Kind = Literal["query", "passage"]
 _log = logging.getLogger(__name__)
 _WINDOW_TOKENS = POSITIONS - 2
+_QUERY_WINDOWS = 2  # somebody waits, and the rest of so long a question says little more
 
 
 class Model:
@@ -28,12 +30,14 @@ class Model:
         self._words = weights.blocks("emb.word", WIDTH)
         self._session = _session(weights, cache)
 
-    def vector(self, text: str) -> Floats:
-        """The vector of a text with its prefix, shape (384,), of length 1.
+    def vector(self, text: str, kind: Kind) -> Floats:
+        """The vector of a text, shape (384,), of length 1.
 
         A longer text is read in windows; its vector is their mean, weighted by their tokens.
         """
-        ids = self.tokenizer.ids(text)
+        ids = self.tokenizer.ids(f"{kind}: {text}")
+        if kind == "query":
+            ids = ids[: _QUERY_WINDOWS * _WINDOW_TOKENS]
         total = np.zeros(WIDTH, np.float32)
         for start in range(0, max(len(ids), 1), _WINDOW_TOKENS):
             window = ids[start : start + _WINDOW_TOKENS]

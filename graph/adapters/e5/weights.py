@@ -29,7 +29,10 @@ Floats = NDArray[np.float32]
 
 def revision() -> str:
     """The package whose weights are read."""
-    return f"{PACKAGE}-{metadata.version(PACKAGE)}"
+    try:
+        return f"{PACKAGE}-{metadata.version(PACKAGE)}"
+    except metadata.PackageNotFoundError:  # `path` says what to do about it
+        return PACKAGE
 
 
 def path() -> Path:
