@@ -53,7 +53,7 @@ class SQLiteIndex:
         return await self._read(lambda connection: reading.get(connection, passage_ids, Eligible(access)))
 
     async def known_fields(self, access: Access) -> set[str]:
-        return await self._read(lambda connection: reading.known_fields(connection, Eligible(access)))
+        return await self._search(lambda connection, generation: generation.fields(connection, Eligible(access)))
 
     async def vectors(self, texts_sha256: Sequence[str], model: str) -> dict[str, NDArray[np.float32]]:
         return await self._read(lambda connection: reading.vectors(connection, texts_sha256, model))

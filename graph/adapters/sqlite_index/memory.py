@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from graph.adapters.sqlite_index import reading
 from graph.adapters.sqlite_index.eligibility import Eligible
 
 Floats = NDArray[np.float32]
@@ -43,6 +44,7 @@ class Generation:
     """Shape (slots, dimensions); None when they cannot be read."""
     _masks: dict[Eligible, Mask] = field(default_factory=dict)
     _postings: dict[str, Postings] = field(default_factory=dict)
+    _fields: dict[Eligible, set[str]] = field(default_factory=dict)
 
     def mask(self, connection: sqlite3.Connection, eligible: Eligible) -> Mask:
         """Which slots may be found."""
@@ -67,6 +69,12 @@ class Generation:
                 self._postings.clear()
             self._postings[term] = postings
         return postings
+
+    def fields(self, connection: sqlite3.Connection, eligible: Eligible) -> set[str]:
+        """Fields that the passages have."""
+        if (fields := self._fields.get(eligible)) is None:
+            fields = self._fields[eligible] = reading.known_fields(connection, eligible)
+        return set(fields)
 
     def without(self, connection: sqlite3.Connection, mask: Mask, passage_ids: str) -> Mask:
         """The mask without some passages; ``passage_ids`` is a JSON list."""
