@@ -91,10 +91,15 @@ class Wiring:
         from graph.agent import Agent
 
         self.settings.home.mkdir(parents=True, exist_ok=True)
-        self._checkpoints = await aiosqlite.connect(self.settings.home / "checkpoints.sqlite")
-        await self._checkpoints.execute("PRAGMA synchronous = NORMAL")  # with the saver's WAL a crash loses nothing
-        saver = AsyncSqliteSaver(self._checkpoints)
-        await saver.setup()
+        connection = await aiosqlite.connect(self.settings.home / "checkpoints.sqlite")
+        try:
+            await connection.execute("PRAGMA synchronous = NORMAL")  # with the saver's WAL a crash loses nothing
+            saver = AsyncSqliteSaver(connection)
+            await saver.setup()
+        except BaseException:  # a full disk, say; its thread would keep the process from ending
+            await connection.close()
+            raise
+        self._checkpoints = connection
         if self.settings.has_model:
             await cast("GroqReasoner", self.reasoner).warm()
         export = self._export if self.settings.otlp_endpoint else None

@@ -14,9 +14,14 @@ from graph.turn import Revised, Token
 
 @observed(progress=0.55)
 async def answer(state: State, runtime: Runtime[Deps]) -> Update:
-    """Write the answer from numbered sources. Only the first writing is streamed; a revision shows when it is whole."""
+    """Write the answer from numbered sources.
+
+    Only a model's first writing is streamed. A revision shows when it is whole, and so do sentences of the documents: they
+    come all at once, and shown by ``finish`` they have their final numbers.
+    """
     deps = runtime.context
     revising = bool(state["unsupported"])
+    streams = not revising and not deps.reasoner.extractive
     text = ""
     cut: Bound | None = None
     try:
@@ -24,7 +29,7 @@ async def answer(state: State, runtime: Runtime[Deps]) -> Update:
             drafted = None if revising else deps.drafts.take()
             async for piece in drafted or deps.reasoner.answer(answer_task(state, deps), deps.budget):
                 text = piece.answer if isinstance(piece, Revised) else text + piece
-                if not revising:
+                if streams:
                     runtime.stream_writer(piece if isinstance(piece, Revised) else Token(text=piece))
     except TimeoutError:
         cut = "seconds"
@@ -34,7 +39,7 @@ async def answer(state: State, runtime: Runtime[Deps]) -> Update:
         cut = "seconds"
     if revising:
         return _revised(state, text, cut)
-    return Update(draft=text, shown=text, cut=cut or _cut(deps))
+    return Update(draft=text, shown=text if streams else "", cut=cut or _cut(deps))
 
 
 def _revised(state: State, text: str, cut: Bound | None) -> Update:

@@ -9,7 +9,7 @@ from graph.nodes.observed import observed
 from graph.nodes.outcome import answer_note, nothing_note, outcome_of
 from graph.nodes.sources import useful
 from graph.state import Deps, Result, State, Update
-from graph.turn import Outcome, Revised
+from graph.turn import Outcome, Revised, Token
 
 
 @observed(progress=0.95)
@@ -17,7 +17,9 @@ async def finish(state: State, runtime: Runtime[Deps]) -> Update:
     """Resolve every marker to the exact words, drop what nothing supports, set the outcome, fold old exchanges."""
     deps = runtime.context
     result = await _concluded(state, deps)
-    if state["shown"] and result["answer"] != state["shown"]:
+    if not state["shown"] and result["answer"]:
+        runtime.stream_writer(Token(text=result["answer"]))
+    elif result["answer"] != state["shown"]:
         runtime.stream_writer(Revised(answer=result["answer"]))
     history, summary = await remembered(state, result, deps)
     return Update(result=result, history=history, summary=summary)
