@@ -13,7 +13,7 @@ from functions.outcome import ended, finish
 from functions.protocol import Place, TurnEvent, streamed
 from functions.threads import Threads
 from functions.turnlog import TurnLog
-from graph.errors import IndexUnavailable, ModelUnavailable, Unavailable
+from graph.errors import IndexUnavailable, ModelUnavailable, NotWaiting, Unavailable
 from graph.turn import Event, Finished, Token
 
 logger = logging.getLogger(__name__)
@@ -113,16 +113,7 @@ class Run:
             case "shutdown":
                 return ended("shutdown", language)
         await asyncio.wait({producer})
-        error = producer.exception()
-        match error:
-            case TimeoutError():
-                return ended("deadline", language)
-            case ModelUnavailable():
-                return ended("internal", language, code="model_unavailable", message=str(error))
-            case IndexUnavailable():
-                return ended("internal", language, code="index_unavailable", message=str(error))
-        log_unknown(error or EOFError(), self._live.record["turn"]["trace_id"])
-        return ended("internal", language)
+        return _broken_off(producer.exception(), language, self._live.record["turn"]["trace_id"])
 
     async def _end(self, finished: Finished) -> None:
         """Store all of the end, give the thread back, and only then say so: a client may ask on at once."""
@@ -176,3 +167,18 @@ async def _unwind(producer: asyncio.Task[None]) -> None:
     """Let the agent let go before the thread is given to the next turn."""
     producer.cancel()
     await asyncio.wait({producer}, timeout=_UNWIND_S)
+
+
+def _broken_off(error: BaseException | None, language: str, trace_id: str) -> Finished:
+    """What to say of an agent that raised, or ended without a word."""
+    match error:
+        case TimeoutError():
+            return ended("deadline", language)
+        case NotWaiting():
+            return ended("crashed", language, message=str(error))
+        case ModelUnavailable():
+            return ended("internal", language, code="model_unavailable", message=str(error))
+        case IndexUnavailable():
+            return ended("internal", language, code="index_unavailable", message=str(error))
+    log_unknown(error or EOFError(), trace_id)
+    return ended("internal", language)

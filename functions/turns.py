@@ -10,6 +10,7 @@ from functions import outcome, threads
 from functions.bodies import AskBody, ResumeBody
 from functions.clock import now_iso
 from functions.errors import new_trace_id
+from functions.expiry import Expiry
 from functions.follow import Followers
 from functions.identity import Caller
 from functions.leases import Busy, Lease, Leases
@@ -45,6 +46,7 @@ class Turns:
         self.threads = Threads(table, ttl_days=settings.thread_ttl_days)
         self.live: dict[str, LiveTurn] = {}
         self.followers = Followers(self.log, self.live)
+        self.expiry = Expiry(table)
         self._leases = Leases(table)
         self.sweeper = Sweeper(self.log, self.threads, self._leases, self.live, holder=holder)
         self._agent = agent
@@ -126,6 +128,7 @@ class Turns:
             language=body.language,
             seconds=self._seconds,
         )
+        await self.expiry.keep(lease.thread, self.threads.expires_at())
         await self.log.begin(record, self.threads.expires_at())
         await self.threads.add_turn(caller, turn["thread_id"], turn["turn_id"], body.question)
         return await self._start(LiveTurn(record, lease, caller), lambda agent: agent.run(ask))
@@ -216,8 +219,14 @@ class Turns:
                 await self.log.delete(turn_id)
             if cursor is None:
                 break
+        thread = threads.key(caller, thread_id)
+        await (await self._agent()).forget(thread)
+        await self.expiry.drop(thread)
         await self.threads.delete(caller, thread_id)
-        await (await self._agent()).forget(threads.key(caller, thread_id))
+
+    async def forget_expired(self) -> int:
+        """Have the agent forget threads that have expired, and say how many."""
+        return await self.expiry.sweep((await self._agent()).forget)
 
     async def drain(self, grace_s: float) -> None:
         """Take no more turns on, let those that run end, and stop what is left after the grace."""

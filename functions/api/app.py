@@ -34,5 +34,6 @@ def create_app(
         app.include_router(routes.router)
     openapi.install(app)
     app.add_middleware(BodyLimit, file_limit_bytes=file_limit_bytes)
+    app.add_middleware(problems.Head)
     app.add_middleware(problems.Guard)
     return app

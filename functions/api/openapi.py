@@ -44,11 +44,20 @@ def schema(app: FastAPI) -> dict[str, Any]:
         problem = TypeAdapter(Problem).json_schema(ref_template=_TEMPLATE)
         schemas.update(problem.pop("$defs", {}))
         schemas["Problem"] = problem
-        for name in ("HTTPValidationError", "ValidationError"):  # the framework's, in place of which we send problems
-            schemas.pop(name, None)
+        _drop_validation_errors(made)
         made["components"]["schemas"] = dict(sorted(schemas.items()))
         app.openapi_schema = made
     return app.openapi_schema
+
+
+def _drop_validation_errors(document: dict[str, Any]) -> None:
+    """The framework's own, in place of which we send problems; it adds them where nothing can be invalid, too."""
+    for name in ("HTTPValidationError", "ValidationError"):
+        document["components"]["schemas"].pop(name, None)
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            if "HTTPValidationError" in json.dumps(operation["responses"].get("422", {})):
+                del operation["responses"]["422"]
 
 
 _DESCRIPTION = (

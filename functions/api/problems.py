@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -76,7 +77,27 @@ class Guard:
 
         try:
             await self._app(scope, receive, noting)
-        except Exception as error:
-            if started or scope["type"] != "http":
-                raise
-            await answer(error)(scope, receive, send)
+        except ClientDisconnect:
+            return
+        except Exception as error:  # noqa: BLE001  # that is what a guard is for
+            if not started and scope["type"] == "http":
+                await answer(error)(scope, receive, send)
+            else:  # the server cuts the connection, which tells the client that something is missing
+                errors.log_unknown(error, errors.new_trace_id())
+
+
+class Head:
+    """``HEAD`` is ``GET`` without the body, on every route."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+
+        async def bare(message: Message) -> None:
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        await self._app({**scope, "method": "GET"}, receive, bare)

@@ -6,7 +6,7 @@ import logging
 import signal
 import socket
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
@@ -119,8 +119,11 @@ class _Server:
     async def _sweep(self, services: Services) -> None:
         while True:
             await asyncio.sleep(_SWEEP_EVERY_S)
-            with suppress(Unavailable):
+            try:
                 await services.turns.sweeper.sweep()
+                await services.turns.forget_expired()
+            except Exception as error:  # noqa: BLE001  # the next round may find the disk in order again
+                logger.warning("sweeping failed: %s", type(error).__name__)
 
     async def _drain(self, services: Services) -> None:
         """Let running turns end; a second signal shortens the wait."""
