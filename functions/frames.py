@@ -18,7 +18,7 @@ def read(text: str | bytes | None) -> dict[str, object]:
     """
     if not isinstance(text, str):
         raise MalformedJson("a frame must be text that holds a JSON object, not binary")
-    value = wire.loads(text)
+    value = wire.parse(text)
     if not isinstance(value, dict):
         raise InvalidRequest("a frame must be a JSON object with an action")
     return value
@@ -28,8 +28,9 @@ def check(value: dict[str, object]) -> Frame:
     """The frame as what it is.
 
     Raises:
-        UnknownAction, InvalidFields
+        UnknownAction, InvalidRequest
     """
+    wire.check(value)
     action = value.get("action")
     if action not in ACTIONS:
         raise UnknownAction(f"there is no such action; one of {', '.join(ACTIONS)} is needed", pointer="/action")

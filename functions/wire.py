@@ -11,11 +11,22 @@ _DEEPEST = 32
 
 
 def loads(body: bytes | str) -> object:
-    """The JSON of a body or frame: UTF-8, every key once, finite numbers, no half characters.
+    """The JSON of a body: UTF-8, every key once, finite numbers, no half characters.
+
+    Raises:
+        MalformedJson, InvalidRequest
+    """
+    value = parse(body)
+    check(value)
+    return value
+
+
+def parse(body: bytes | str) -> object:
+    """The JSON of a body or frame, not checked yet.
 
     Raises:
         MalformedJson: it is not JSON, or different readers would read different things.
-        InvalidRequest: it nests too deep, or holds half a surrogate pair.
+        InvalidRequest: it nests too deep.
     """
     try:
         text = body.decode("utf-8-sig") if isinstance(body, bytes) else body
@@ -26,7 +37,6 @@ def loads(body: bytes | str) -> object:
         raise InvalidRequest(f"the JSON nests deeper than {_DEEPEST} levels") from None
     except ValueError as error:
         raise MalformedJson(f"the body is not valid JSON: {error}") from None
-    _check(value, depth=0)
     return value
 
 
@@ -56,24 +66,28 @@ def _finite(number: str) -> float:
     return value
 
 
-def _check(value: object, depth: int) -> None:
+def check(value: object, pointer: str = "", depth: int = 0) -> None:
+    """See that JSON is nothing that would do harm further on.
+
+    Raises:
+        InvalidRequest: it nests too deep, or holds half a surrogate pair.
+    """
     if depth > _DEEPEST:
         raise InvalidRequest(f"the JSON nests deeper than {_DEEPEST} levels")
     match value:
         case str():
-            if not value.isascii():
-                _check_characters(value)
+            _check_characters(value, pointer)
         case dict():
             for name, one in value.items():
-                _check(name, depth)
-                _check(one, depth + 1)
+                _check_characters(name, pointer)
+                check(one, f"{pointer}/{name}", depth + 1)
         case list():
-            for one in value:
-                _check(one, depth + 1)
+            for place, one in enumerate(value):
+                check(one, f"{pointer}/{place}", depth + 1)
 
 
-def _check_characters(text: str) -> None:
+def _check_characters(text: str, pointer: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InvalidRequest("a text holds half a surrogate pair, which is no character; remove it") from None
+        raise InvalidRequest("a text holds half a surrogate pair, which is no character; remove it", pointer=pointer) from None
