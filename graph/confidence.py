@@ -21,13 +21,7 @@ from typing import Literal
 from graph.ports import ArmHits, Calibration
 from graph.reasoner import Source
 from graph.text import language
-
-NONE_BELOW = 0.235
-"""Below this nothing supports an answer: 92 % of MultiHop-RAG's questions without one fall here, and 8 % of the others; of
-cmrc2018's and XQuAD's questions 0 to 3 %. Higher would cost answers to short questions in everyday words."""
-CONFIDENT_FROM = 0.42
-"""From here on an answer is nearly always there: 79 to 94 % of cmrc2018's and XQuAD's questions get here; with its passage
-taken away, and others of the same article left, 7 to 20 %; of MultiHop-RAG's and FastAPI's unanswerable questions none."""
+from graph.thresholds import CONFIDENT_FROM, NONE_BELOW
 
 _PEAK_WEIGHT = 0.054
 _CLOSENESS_WEIGHT = 0.014
@@ -51,7 +45,9 @@ class Confidence:
     """The evidence that the level rests on."""
 
 
-def judge(sources: Sequence[Source], hits: Sequence[ArmHits], calibration: Calibration) -> Confidence:
+def judge(
+    sources: Sequence[Source], hits: Sequence[ArmHits], calibration: Calibration, *, confident_from: float = CONFIDENT_FROM
+) -> Confidence:
     """How sure one can be that the sources, found by these hits, answer what was asked."""
     if not sources:
         return Confidence("none", 0.0)
@@ -62,7 +58,7 @@ def judge(sources: Sequence[Source], hits: Sequence[ArmHits], calibration: Calib
         return Confidence("none" if nothing else "unsure", score)
     if score < NONE_BELOW or _lacks_a_code(sources, hits):
         return Confidence("none", score)
-    return Confidence("confident" if score >= CONFIDENT_FROM else "unsure", score)
+    return Confidence("confident" if score >= confident_from else "unsure", score)
 
 
 def evidence(sources: Sequence[Source], peak: float, calibration: Calibration) -> float:

@@ -10,6 +10,7 @@ from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from graph.errors import InvalidSetting
+from graph.thresholds import CONFIDENT_FROM
 
 PREFIX = "FOOTNOTE_"
 
@@ -54,6 +55,8 @@ class Settings(BaseSettings):
     """Model calls that a turn may make."""
     context_tokens: int = Field(default=8_000, ge=1_000)
     """Tokens of one prompt; its parts get shares of it."""
+    confident_from: float = Field(default=CONFIDENT_FROM, ge=0, le=2)
+    """Evidence from which on what was found is not graded (graph/thresholds.py has the reasoning)."""
     rate_per_minute: int = Field(default=30, ge=1)
     """Turns that one user may start in a minute."""
     rate_burst: int = Field(default=30, ge=1)

@@ -95,9 +95,10 @@ def _gathered(state: State, findings: Sequence[Finding], steps: Sequence[Step], 
 
 def _confidence(findings: Sequence[Finding], deps: Deps) -> Level:
     """As sure as the least sure of the queries: each was asked because the answer needs it."""
-    calibration = deps.retriever.embedder.calibration
+    calibration, from_ = deps.retriever.embedder.calibration, deps.settings.confident_from
     levels: list[Level] = [
-        judge(numbered(finding.found), _hits(finding), calibration).level if finding.found else "none" for finding in findings
+        judge(numbered(finding.found), _hits(finding), calibration, confident_from=from_).level if finding.found else "none"
+        for finding in findings
     ]
     return min(levels, key=_LEVELS.index, default="none")
 

@@ -2,9 +2,10 @@
 
 import pytest
 
-from graph.confidence import CONFIDENT_FROM, NONE_BELOW, Confidence, evidence, judge
+from graph.confidence import Confidence, evidence, judge
 from graph.ports import ArmHits, Calibration, Scored
 from graph.reasoner import Source
+from graph.thresholds import CONFIDENT_FROM, NONE_BELOW
 from tests.standins.passages import passage, source
 
 CALIBRATION = Calibration(random_mean=0.83, random_std=0.02)

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from graph.adapters.extractive.glossary import gloss
 from graph.adapters.extractive.picking import Picker, is_foreign
-from graph.confidence import NONE_BELOW, Confidence, judge
+from graph.confidence import Confidence, judge
 from graph.ports import Calibration
 from graph.reasoner import Grade, GradeTask, Source, Verdict
 from graph.text import language
+from graph.thresholds import NONE_BELOW
 
 _FAR_BEHIND = 0.5  # of the best coverage
 _FAR_BEHIND_DEVIATIONS = 2.0
