@@ -8,7 +8,7 @@ from functions.local import lock
 from functions.local.asking import Door, Here, There
 from functions.local.terminal import EXIT_CODES, Stream, show_trace
 from functions.shapes import Turn
-from graph.errors import FootnoteError
+from graph.errors import FootnoteError, InvalidSetting
 from graph.wiring import Wiring
 
 
@@ -29,6 +29,8 @@ async def ask(  # noqa: PLR0913  # the options of the command
         if with_trace:
             show_trace(await door.trace(turn["turn_id"]))
         return EXIT_CODES.get(turn["outcome"] or "failed", 3)
+    except InvalidSetting:
+        raise
     except FootnoteError as error:
         print(f"footnote: {error}", file=sys.stderr)
         return 1

@@ -14,7 +14,7 @@ from functions.identity import LOCAL
 from functions.protocol import EVENT, Error, TurnEvent
 from functions.services import Services
 from functions.shapes import Trace
-from graph.errors import Unavailable
+from graph.errors import InvalidSetting, Unavailable
 from graph.wiring import Wiring
 
 _ATTEMPTS = 5
@@ -124,8 +124,18 @@ class There:
 
 
 def socket_address(url: str) -> str:
-    """The WebSocket of a Footnote: of a laptop's server at ``/ws``; AWS's stage address is one already."""
-    parts = urlsplit(url)
+    """The WebSocket of a Footnote: of a laptop's server at ``/ws``; AWS's stage address is one already.
+
+    Raises:
+        InvalidSetting: it is no address.
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if not host or parts.scheme not in ("http", "https", "ws", "wss"):
+        raise InvalidSetting(f"--url {url!r} is not an address; give one such as http://127.0.0.1:8000")
     if parts.scheme in ("ws", "wss") and parts.path.strip("/"):
         return url
     scheme = "wss" if parts.scheme in ("https", "wss") else "ws"

@@ -12,8 +12,18 @@ Home = Annotated[Path | None, typer.Option(help="Folder of the embedded stores [
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else")]
 
 
+def _version(wanted: bool) -> None:  # noqa: FBT001  # called by the option
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"footnote {version('footnote')}")
+        raise typer.Exit
+
+
 @app.callback()
-def footnote() -> None:
+def footnote(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version")] = False,
+) -> None:
     """Answers from your own documents, with footnotes that point at the exact words."""
 
 

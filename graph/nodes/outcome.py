@@ -66,7 +66,11 @@ def _circumstances(state: State, deps: Deps) -> list[str]:
     because: Key | None = "extractive" if deps.reasoner.extractive else extractive_because(deps.budget)
     phrases = [say(because, language)] if because else []
     arms: dict[str, Key] = {"bm25": "bm25", "knn": "knn", "embedder": "embedder"}
-    return [*phrases, *(say(arms[arm], language) for arm in state["degraded"]), *state["warnings"]]
+    return [
+        *phrases,
+        *(say(arms[arm], language) for arm in state["degraded"]),
+        *(warning.rstrip(".") for warning in state["warnings"]),
+    ]
 
 
 def _quoted(texts: Sequence[str], language: str) -> str:

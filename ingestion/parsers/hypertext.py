@@ -4,6 +4,7 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from graph.metadata import typed
 from ingestion.parsed import Builder, Parsed, first_heading
 from ingestion.parsers.rows import clean, row_line
 
@@ -25,6 +26,11 @@ _BREAKS = re.compile(
     "address|article|aside|blockquote|body|caption|center|dd|details|div|dl|dt|fieldset|figcaption|figure|footer|form|header"
     "|h[1-6r]|html|li|main|menu|ol|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul"
 )
+_OWN = re.compile(r"[A-Za-z][\w-]{0,63}")
+_TECHNICAL = frozenset((
+    "viewport", "generator", "robots", "googlebot", "referrer", "theme-color", "color-scheme", "format-detection",
+    "description", "keywords", "title", "application-name", "msapplication-tilecolor", "csrf-token", "csrf-param", "progid",
+))  # fmt: skip
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _BREAK = "\0"
 _LAID_OUT = "h1, h2, h3, h4, pre, p + p"
@@ -41,6 +47,7 @@ def parse(text: str) -> Parsed:
     tree = LexborHTMLParser(text)
     title_node = tree.css_first("title")
     title = clean(title_node.text()) if title_node else ""
+    meta, groups = typed(_named(tree))
     tree.strip_tags([*_NEVER_SHOWN, "title"])
     heading = tree.css_first("h1")  # often outside of the main part
     title = (clean(heading.text()) if heading else "") or title
@@ -48,7 +55,17 @@ def parse(text: str) -> Parsed:
     if tree.body is not None:
         page.read(_main(tree.body))
     built = page.built
-    return Parsed(text=built.text, blocks=built.blocks, title=title or first_heading(built.blocks))
+    return Parsed(
+        text=built.text, blocks=built.blocks, title=title or first_heading(built.blocks), meta=meta, groups=groups or None
+    )
+
+
+def _named(tree: LexborHTMLParser) -> dict[str, str]:
+    """What the page says of itself by ``<meta name=… content=…>``, without what is meant for browsers and search engines."""
+    pairs = ((node.attributes.get("name") or "", node.attributes.get("content") or "") for node in tree.css("meta"))
+    return {
+        name.lower(): content for name, content in pairs if content and _OWN.fullmatch(name) and name.lower() not in _TECHNICAL
+    }
 
 
 def _main(body: LexborNode) -> LexborNode:

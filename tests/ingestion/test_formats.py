@@ -216,6 +216,14 @@ def test_pages_may_nest_deeper_than_python_recurses() -> None:
     assert parse("<html>" + "<div>" * 3000 + "deep", "a.html").text == "deep"
 
 
+def test_a_page_says_by_meta_tags_what_filters_may_match() -> None:
+    named = {"viewport": "width=device-width", "Department": "People", "groups": "hr"}
+    page = "<html>" + "".join(f'<meta name="{name}" content="{content}">' for name, content in named.items()) + "<p>text"
+    parsed = parse(page, "a.html")
+    assert parsed.meta == {"department": "People"}
+    assert parsed.groups == ["hr"]
+
+
 def test_the_title_of_a_page_without_headings_is_its_title_element() -> None:
     assert parse("<html><title>Named</title><p>text</p>", "a.html").title == "Named"
 
