@@ -13,7 +13,7 @@ Kind = Literal["paragraph", "item", "row", "code"]
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)")
 _LANGUAGE = f"{string.ascii_letters}{string.digits}_+-"
 _BLANK = re.compile(r"[ \t]*$")
-_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(.*?)(?:[ \t]*\{[^{}]*\})?[ \t#]*$")
+_HEADING = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]*\{[^{}]*\})?[ \t#]*$")
 _WORDLESS = re.compile(
     r"""[ \t]*(?:
         \{[*!%].*[*!%]\}                                      # an include
@@ -38,6 +38,15 @@ class Line(NamedTuple):
     start: int
     end: int
     text: str
+
+
+class Heading(NamedTuple):
+    """A Markdown heading that begins at code point ``start``."""
+
+    start: int
+    level: int
+    """From 1."""
+    title: str
 
 
 @dataclass(slots=True)
@@ -78,12 +87,22 @@ def blocks(text: str, *, is_cut: bool = True) -> list[Block]:
 
     ``is_cut`` says that the text is a part of a longer one, and so may begin inside of code.
     """
+    found = _read(text, is_cut=is_cut).blocks
+    return [block for block in found if any(line.text.strip() for line in block.lines)]
+
+
+def headings(text: str) -> list[Heading]:
+    """The Markdown headings of a passage, those inside of code left out."""
+    return _read(text, is_cut=True).headings
+
+
+def _read(text: str, *, is_cut: bool) -> "_Reader":
     reader = _Reader(begins_in_code=is_cut and _begins_in_code(text))
     start = 0
     for line in text.split("\n"):
         reader.read(Line(start, start + len(line), line))
         start += len(line) + 1
-    return [block for block in reader.blocks if any(line.text.strip() for line in block.lines)]
+    return reader
 
 
 def is_wordless(line: str) -> bool:
@@ -113,6 +132,7 @@ class _Reader:
         self._code = Block("code", "", fence="```", is_whole=False) if begins_in_code else None
         self._open = self._code
         self.blocks: list[Block] = [self._code] if self._code else []
+        self.headings: list[Heading] = []
         self._header: Line | None = None
 
     def read(self, line: Line) -> None:
@@ -124,7 +144,8 @@ class _Reader:
         elif _BLANK.match(line.text):
             self._open = self._header = None
         elif match := _HEADING.match(line.text):
-            self._heading, self._open = match[1].strip(), None
+            self._heading, self._open = match[2].strip(), None
+            self.headings.append(Heading(line.start, len(match[1]), self._heading))
         elif self._open is None and _is_title(line.text):
             self._heading = line.text.strip()
         elif _WORDLESS.match(line.text):

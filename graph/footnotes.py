@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from graph.headings import heading_at
 from graph.markers import Anchor, write
 from graph.reasoner import Source
 from graph.text import Span
@@ -58,6 +59,6 @@ def _citation(source: Source, span: Span) -> Citation:
     )
     if "page" in passage:
         citation["page"] = passage["page"]
-    if "heading" in passage:
-        citation["heading"] = passage["heading"]
+    if heading := heading_at(passage, span.start):
+        citation["heading"] = heading
     return citation
