@@ -8,7 +8,10 @@ from graph.ports import Passage
 from tests.standins.library import HashEmbedder
 from tests.standins.passages import passage, source
 
-LEAVE = "### Carrying over\n\nFive days.\n\n### Selling\n\nThree days.\n\n## Sick leave\n\n```sh\n# no heading\n```\n\nA doctor's note."
+LEAVE = (
+    "### Carrying over\n\nFive days.\n\n### Selling\n\nThree days.\n\n"
+    "## Sick leave\n\n```sh\n# no heading\n```\n\nA doctor's note."
+)
 
 
 def under(text: str, heading: str, *, title: str = "Leave") -> Passage:
