@@ -32,7 +32,8 @@ async def grade(state: State, runtime: Runtime[Deps]) -> Update:
 
 def _settled(state: State, deps: Deps) -> bool:
     off_topic = state["plan"]["intent"] in ("out_of_scope", "action") and state["confidence"] == "none"
-    return state["confidence"] == "confident" or off_topic or spent_bound(deps, reserve_calls=1) is not None
+    sure = state["confidence"] == "confident" and not deps.reasoner.extractive  # rules cost no call, and see what was asked
+    return sure or off_topic or spent_bound(deps, reserve_calls=1) is not None
 
 
 def _worth_drafting(state: State, deps: Deps) -> bool:

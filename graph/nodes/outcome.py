@@ -56,9 +56,9 @@ def extractive_because(budget: Budget) -> Key | None:
 
 
 def _doubtful(state: State, deps: Deps) -> bool:
-    """Without a model only confident retrieval vouches that an answer answers."""
+    """Without a model only confident retrieval and a grade that agrees vouch that an answer answers."""
     modelless = deps.reasoner.extractive or extractive_because(deps.budget)
-    return bool(modelless) and state["confidence"] != "confident"
+    return bool(modelless) and (state["confidence"] != "confident" or not state["grade"]["sufficient"])
 
 
 def _circumstances(state: State, deps: Deps) -> list[str]:

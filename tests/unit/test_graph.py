@@ -202,7 +202,7 @@ async def test_a_round_without_news_ends_the_search() -> None:
 
 async def test_other_words_that_hit_the_same_passages_make_rules_sure() -> None:
     plans = [lookup(VAGUE, "holidays pension"), lookup(VAGUE, "holidays year")]
-    reasoner = ScriptedReasoner(extractive=True, plans=list(plans), grades=[lacking("holidays year")])
+    reasoner = ScriptedReasoner(extractive=True, plans=list(plans), grades=[lacking("holidays year"), enough()])
     turn = await finished(agent(reasoner).run(ask(VAGUE)))
     assert turn.outcome == "answered"
     assert turn.citations[0]["title"] == "Leave"

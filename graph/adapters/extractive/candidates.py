@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from graph.adapters.extractive.carrying import shares
 from graph.reasoner import Source
 from graph.statements import Statement, statements
 from graph.stopwords import content_terms
@@ -54,6 +55,8 @@ class Candidate:
     language: Language
     coverage: float
     """Share of the question's information, from 0 to 1."""
+    carried: float
+    """Share of the question's information that it carries together with its context, from 0 to 1."""
     prior: float
     """What speaks for it without a vector: coverage, the passage's scores, and what kind of statement it is."""
 
@@ -74,10 +77,11 @@ def candidates(question: str, translated: str, sources: Sequence[Source]) -> lis
     contexts = [_context(source, one) for source, one in pairs]
     languages = [language(text) for text in plain]
     coverages = _coverages(question, plain, contexts)
+    carried = _carried(question, plain, contexts)
     if translated:
-        others = _coverages(translated, plain, contexts)
-        rows = zip(languages, coverages, others, strict=True)
-        coverages = [own if speaks == spoken else other for speaks, own, other in rows]
+        is_own = [speaks == spoken for speaks in languages]
+        coverages = _either(is_own, coverages, _coverages(translated, plain, contexts))
+        carried = _either(is_own, carried, _carried(translated, plain, contexts))
     asks_how = bool(_HOW.search(question))
     lacking = _lacking(question, plain, contexts)
     found = []
@@ -87,8 +91,16 @@ def candidates(question: str, translated: str, sources: Sequence[Source]) -> lis
         penalty = _penalty(plain[at], words, contexts[at]) + _ANOTHER_NUMBER * lacking[at]
         penalty -= _STEPS_FOR_HOW if asks_how and _STEPS.search(words) else 0.0
         prior = COVERAGE_WEIGHT * coverages[at] + PASSAGE_WEIGHT * standing - penalty
-        found.append(Candidate(source, one, words, plain[at], contexts[at], languages[at], coverages[at], prior))
+        found.append(Candidate(source, one, words, plain[at], contexts[at], languages[at], coverages[at], carried[at], prior))
     return found
+
+
+def _either(is_own: Sequence[bool], own: Sequence[float], others: Sequence[float]) -> list[float]:
+    return [one if mine else other for mine, one, other in zip(is_own, own, others, strict=True)]
+
+
+def _carried(wording: str, texts: Sequence[str], contexts: Sequence[str]) -> list[float]:
+    return shares(wording, [_counted(text) for text in texts], [_counted(context) for context in contexts])
 
 
 def _each_once(sources: Sequence[Source]) -> Iterator[tuple[Source, Statement]]:

@@ -26,6 +26,7 @@ _FEWEST_KNOWN = 0.6
 _LENGTH_OF_A_NAME = 2  # as much as a Chinese word
 _LATIN = re.compile(r"[A-Za-z][\w.+/=-]*|\d+(?:[.,]\d+)*|(?<!\w)\.[a-z]+")
 _NAME = re.compile(r"\w*[A-Z_]\w*[A-Z_]\w*|\w*[a-z][A-Z]\w*|\d[\w.]*")
+_PROPER = re.compile(r"(?<!^)(?<![.?!:,\"“]\s)(?<!\w)[A-Z]\w*[a-z]\w*")
 _CJK_RUN = re.compile(f"[{CJK}]+")
 
 
@@ -47,6 +48,24 @@ def gloss(question: str) -> str:
     return " ".join(dict.fromkeys([*kept, *translated])) if translated and known >= _FEWEST_KNOWN * every else ""
 
 
+def names(question: str) -> list[list[str]]:
+    """The names in a question, each with what it is called in the other language."""
+    words = [part for run in _CJK_RUN.findall(question) for part in _cut(run)]
+    chinese = [[word, *_to_english()[word]] for word in words if any(one[:1].isupper() for one in _to_english().get(word, ()))]
+    latin = _PROPER.findall(question)
+    return [*chinese, *([name, *(one for term in terms(name) for one in _to_chinese().get(term, ()))] for name in latin)]
+
+
+def synonyms(question: str) -> dict[str, list[str]]:
+    """Other Chinese words that mean the same as a question's, by each search term that is inside of one of its words."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for word in (part for run in _CJK_RUN.findall(question) for part in _cut(run) if part in _to_english()):
+        others = [other for other in _alike()[frozenset(_to_english()[word])] if other != word]
+        for term in terms(word) if others else ():
+            found[term] += others
+    return found
+
+
 def _cut(run: str) -> list[str]:
     """A run of Chinese cut into the longest known words from left to right, single characters between them, none empty."""
     found: list[str] = []
@@ -63,6 +82,15 @@ def _cut(run: str) -> list[str]:
 def _to_english() -> dict[str, list[str]]:
     lines = Path(__file__).with_name("glossary.tsv").read_text("utf-8").splitlines()
     return {chinese: english.split() for chinese, _, english in (line.partition("\t") for line in lines)}
+
+
+@cache
+def _alike() -> dict[frozenset[str], list[str]]:
+    """Chinese words by what they mean in English."""
+    entries: defaultdict[frozenset[str], list[str]] = defaultdict(list)
+    for chinese, english in _to_english().items():
+        entries[frozenset(english)].append(chinese)
+    return dict(entries)
 
 
 @cache

@@ -1,10 +1,11 @@
 """Grades by scores."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.adapters.extractive.glossary import gloss
-from graph.adapters.extractive.picking import Picker, is_foreign
+from graph.adapters.extractive.picking import Pick, Picker, is_foreign
+from graph.adapters.extractive.planning import asks_to_act, is_out_of_scope
 from graph.confidence import Confidence, judge
 from graph.ports import Calibration
 from graph.reasoner import Grade, GradeTask, Source, Verdict
@@ -23,24 +24,37 @@ class Grading:
     picker: Picker
 
     async def grade(self, task: GradeTask) -> Grade:
-        """Nothing is relevant where nothing supports an answer, else all that is not far behind the best."""
+        """Nothing is relevant where nothing supports an answer, else all that is not far behind the best.
+
+        It is sufficient where what would be picked says what was asked. Retrieval knows the subject alone.
+        """
+        if is_out_of_scope(task.question):
+            return Grade(verdicts=_all(task.sources, "irrelevant"), sufficient=False, missing="", conflicts="")
         wording = gloss(task.question)
         if wording and any(one.query == wording for one in task.hits):
-            return self._of_the_second_search(task, wording)
+            return await self._of_the_second_search(task, wording)
         judged = judge(task.sources, task.hits, self.calibration)
-        is_there = judged.level != "none" or await self._stands_out(task, judged)
+        vouched = await self._vouched(task, self._verdicts(task.sources))
+        is_there = vouched is not None or judged.level != "none" or await self._stands_out(task, judged)
         verdicts = self._verdicts(task.sources) if is_there else _all(task.sources, "irrelevant")
-        if wording and judged.level != "confident" and _has_unseen(task, wording):
+        if wording and not _speaks_like(task.question, vouched) and _has_unseen(task, wording):
             if is_foreign(task.question, task.sources):
                 verdicts = _all(task.sources, "partial")
             return Grade(verdicts=verdicts, sufficient=False, missing=wording, conflicts="")
-        return Grade(verdicts=verdicts, sufficient=is_there, missing="", conflicts="")
+        return Grade(verdicts=verdicts, sufficient=vouched is not None, missing="", conflicts="")
+
+    async def _vouched(self, task: GradeTask, verdicts: Mapping[str, Verdict]) -> Pick | None:
+        """What answers the question, among what is not judged irrelevant."""
+        if asks_to_act(task.question):
+            return None
+        useful = [source for source in task.sources if verdicts[source["passage"]["passage_id"]] != "irrelevant"]
+        return await self.picker.vouched(task.question, useful)
 
     async def _stands_out(self, task: GradeTask, judged: Confidence) -> bool:
         """Whether a statement is so much nearer than its passage that the passage's scores do it no justice."""
         return judged.score < NONE_BELOW and await self.picker.stands_out(task.question, task.sources)
 
-    def _of_the_second_search(self, task: GradeTask, wording: str) -> Grade:
+    async def _of_the_second_search(self, task: GradeTask, wording: str) -> Grade:
         """Of what speaks the other language; what speaks that of the question keeps its verdict, unless it is far behind."""
         speaks = language(wording)
         others = [source for source in task.sources if language(source["passage"]["text"]) == speaks]
@@ -50,8 +64,9 @@ class Grading:
         nearest = max((source["cosine"] for source in own), default=0.0)
         far = [source for source in own if not self._is_near(source, nearest)]
         verdicts |= _all(far, "irrelevant")
-        is_there = len(far) < len(own) or any(verdict != "irrelevant" for verdict in verdicts.values())
-        return Grade(verdicts=verdicts, sufficient=is_there, missing="", conflicts="")
+        every = _all(own, "relevant") | verdicts
+        vouched = await self._vouched(task, every)
+        return Grade(verdicts=verdicts, sufficient=vouched is not None, missing="", conflicts="")
 
     def _is_near(self, source: Source, nearest: float) -> bool:
         return source["cosine"] >= nearest - _FAR_BEHIND_DEVIATIONS * self.calibration.random_std
@@ -65,6 +80,10 @@ class Grading:
         near = self._is_near(source, cosine)
         covers = source["coverage"] >= _FAR_BEHIND * coverage
         return "relevant" if near and covers else "partial" if near or covers else "irrelevant"
+
+
+def _speaks_like(question: str, pick: Pick | None) -> bool:
+    return pick is not None and pick.candidate.language == language(question)
 
 
 def _all(sources: Sequence[Source], verdict: Verdict) -> dict[str, Verdict]:

@@ -13,6 +13,7 @@ from graph.adapters.extractive.candidates import Candidate, candidates
 from graph.adapters.extractive.comparison import queries, sides
 from graph.adapters.extractive.dates import contradict, date_of
 from graph.adapters.extractive.glossary import gloss
+from graph.adapters.extractive.vouching import vouches
 from graph.errors import Unavailable
 from graph.ports import Embedder
 from graph.reasoner import Source
@@ -32,6 +33,7 @@ _OWN_LANGUAGE_WITHIN = 3.0
 _SAME = 0.7
 _STANDS_OUT = 2.0
 _CACHED = 4_096
+_REMEMBERED = 32  # rankings: those of the turns that run
 _FLOOR, _FLOOR_ACROSS_LANGUAGES = 1.0, -5.0
 """Deviations above the cosine of two unrelated passages below which a statement without a word of the question says nothing."""
 
@@ -51,13 +53,24 @@ class Picker:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._vectors: OrderedDict[tuple[str, str], NDArray[np.float32]] = OrderedDict()
+        self._rankings: OrderedDict[tuple[object, ...], list[Pick]] = OrderedDict()
 
     async def pick(self, question: str, sources: Sequence[Source], wanted_language: str) -> list[Pick]:
         """The statements that answer the question, best first; none if none does."""
-        ranked = self._in_language(await self._ranked(question, sources), wanted_language)
+        ranked = self._in_language(question, await self._ranked(question, sources), wanted_language)
         if not ranked or self._says_nothing(question, ranked[0]):
             return []
         return _chosen([*await self._of_each_side(question, sources), *ranked], ranked[0].score - _WITHIN)
+
+    async def vouched(self, question: str, sources: Sequence[Source]) -> Pick | None:
+        """The best of what would be picked where it answers the question, and is not merely the nearest there is."""
+        picks = await self.pick(question, sources, language(question))
+        return picks[0] if picks and self._vouches(question, picks) else None
+
+    def _vouches(self, question: str, picks: Sequence[Pick]) -> bool:
+        calibration = self._embedder.calibration
+        deviations = (picks[0].cosine - calibration.random_mean) / calibration.random_std
+        return vouches(question, [pick.candidate for pick in picks], deviations)
 
     async def _of_each_side(self, question: str, sources: Sequence[Source]) -> list[Pick]:
         """The best statement about each side of a comparison."""
@@ -79,6 +92,15 @@ class Picker:
         return bool(ranked) and ranked[0].cosine - nearest >= _STANDS_OUT * self._embedder.calibration.random_std
 
     async def _ranked(self, question: str, sources: Sequence[Source]) -> list[Pick]:
+        """The statements worth a vector, best first; remembered, since a grade asks for what an answer will want."""
+        key = (question, *((one["passage"]["passage_id"], one["cosine"], one["coverage"]) for one in sources))
+        if key not in self._rankings:
+            self._rankings[key] = await self._rank(question, sources)
+        while len(self._rankings) > _REMEMBERED:
+            self._rankings.popitem(last=False)
+        return self._rankings[key]
+
+    async def _rank(self, question: str, sources: Sequence[Source]) -> list[Pick]:
         across = is_foreign(question, sources)
         translated = gloss(question) if across or _is_mixed(sources) else ""
         found = sorted(candidates(question, translated, sources), key=lambda one: -one.prior)
@@ -109,11 +131,11 @@ class Picker:
             self._vectors.popitem(last=False)
         return [known[text] for text in texts]
 
-    def _in_language(self, ranked: Sequence[Pick], wanted: str) -> Sequence[Pick]:
-        """Only statements in the language of the answer, if they are about as good as others."""
+    def _in_language(self, question: str, ranked: Sequence[Pick], wanted: str) -> Sequence[Pick]:
+        """Only statements in the language of the answer, if they answer or are about as good as others."""
         own = [pick for pick in ranked if pick.candidate.language == wanted.partition("-")[0].lower()]
         least = ranked[0].score - _OWN_LANGUAGE_WITHIN * self._embedder.calibration.random_std if ranked else 0.0
-        return own if own and own[0].score >= least else ranked
+        return own if own and (own[0].score >= least or self._vouches(question, own[:1])) else ranked
 
     def _says_nothing(self, question: str, best: Pick) -> bool:
         if best.candidate.coverage > 0 and set(content_terms(question)) & set(terms(best.candidate.plain)):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from graph.adapters.extractive.comparison import queries
 from graph.adapters.extractive.followups import standalone, topic_of
+from graph.adapters.extractive.vouching import asks_something
 from graph.questions import folded, leans_on_history
 from graph.reasoner import Plan, PlanTask
 from graph.text import terms
@@ -13,7 +14,9 @@ from graph.turn import Intent, Step
 _MOST_STEPS = 5
 _SMALL_TALK = re.compile(
     r"^\W*(?:(?:hi|hello|hey|good (?:morning|evening|afternoon)|thanks?(?: you)?|thx|bye|goodbye|ok(?:ay)?|cool|great"
-    r"|how are you|who are you|what are you|tell me a joke)(?:\s+(?:there|all|so much|very much|a lot|today|everyone|again))*"
+    r"|how are you|who are you|what are you|tell me a joke"
+    r"|what(?:'s|’s| is) (?:new|up|going on|happening))"
+    r"(?:\s+(?:there|all|so much|very much|a lot|today|everyone|again))*"
     r"|你好|您好|嗨|早上好|晚上好|谢谢(?:你|您)?|再见|好的|你是谁|你叫什么(?:名字)?|讲个笑话)\W*$",
     re.IGNORECASE,
 )
@@ -52,9 +55,19 @@ def plan(task: PlanTask) -> Plan:
     return Plan(intent=intent, question=question, steps=_steps(queries, ()))
 
 
+def asks_to_act(question: str) -> bool:
+    """Whether it asks for something to be done, which no sentence of a document does."""
+    return bool(_ACTION.search(question))
+
+
+def is_out_of_scope(question: str) -> bool:
+    """Whether it asks for nothing that documents could say."""
+    return not asks_something(question) or any(pattern.search(question) for pattern in (_SMALL_TALK, _INJECTION, _WRITING))
+
+
 def _read(question: str) -> tuple[Intent, list[str]]:
     """What kind of question it is, and the searches that it takes."""
-    if not terms(question) or any(pattern.search(question) for pattern in (_SMALL_TALK, _INJECTION, _WRITING)):
+    if is_out_of_scope(question):
         return "out_of_scope", []
     if compared := queries(question):
         return "comparison", compared
