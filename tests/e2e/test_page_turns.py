@@ -44,6 +44,7 @@ def test_a_stopped_question_is_asked_again_with_one_button(here: Desk) -> None:
     here.page.get_by_role("button", name="Stop").click()
     here.ended(turn).get_by_role("button", name="Ask again").click()
     expect(here.page.locator(".turn .question")).to_have_text(["hang=1", "hang=1"])
+    expect(here.page.locator(".turn").nth(1).locator(".stage")).to_have_text("Planning")  # one not accepted yet is withdrawn
     here.page.get_by_role("button", name="Stop").click()
     here.ended(here.page.locator(".turn").nth(1))
 
