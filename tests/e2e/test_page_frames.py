@@ -183,6 +183,19 @@ def test_a_question_that_was_not_accepted_is_sent_again_with_the_same_id(here: D
     assert first == second
 
 
+def test_a_question_that_is_taken_back_is_stopped_when_it_was_accepted_all_the_same(here: Desk, frames: Frames) -> None:
+    frames.is_mute = True
+    turn = here.begin("What?")
+    here.page.get_by_role("button", name="Stop").click()
+    expect(turn).to_have_count(0)
+    expect(here.page.get_by_role("textbox", name="Your question")).to_have_value("What?")
+    frames.event("accepted", message_id=frames.asked["message_id"], thread_id=frames.asked["thread_id"])
+    while frames.heard[-1]["action"] == "ask":  # the test's own time limit ends this
+        here.page.wait_for_timeout(20)
+    assert frames.heard[-1] == {"action": "cancel", "turn_id": TURN}
+    expect(here.page.locator(".turn")).to_have_count(0)
+
+
 def test_a_finished_answer_is_announced_once_and_tokens_never(here: Desk, frames: Frames) -> None:
     region = here.page.locator("#announcer")
     here.page.evaluate(

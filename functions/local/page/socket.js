@@ -20,6 +20,8 @@ export class TurnSocket {
   #socket = null;
   /** @type {Map<string, Question>} By message id: asked, not accepted yet. */
   #asked = new Map();
+  /** @type {Set<string>} Message ids of questions that were taken back and may be on their way all the same. */
+  #withdrawn = new Set();
   /** @type {Map<string, number>} The last `seq` seen, by turn that still runs. */
   #following = new Map();
   /** @type {Map<string, number>} The `seq` after which a replay was asked for because of a gap, by turn. */
@@ -63,7 +65,7 @@ export class TurnSocket {
 
   /** @param {string} messageId Of a question that is not to be asked any more. */
   withdraw(messageId) {
-    this.#asked.delete(messageId);
+    if (this.#asked.delete(messageId)) this.#withdrawn.add(messageId);
   }
 
   /**
@@ -119,6 +121,7 @@ export class TurnSocket {
 
   /** @param {TurnEvent} event */
   #refused(event) {
+    if (event.message_id && this.#withdrawn.delete(event.message_id)) return;
     if (event.message_id) this.#asked.delete(event.message_id);
     if (event.turn_id) this.#following.delete(event.turn_id);
     this.on.event(event);
@@ -130,6 +133,9 @@ export class TurnSocket {
    * @param {number} seq
    */
   #arrived(event, turnId, seq) {
+    if (event.type === 'accepted' && event.message_id && this.#withdrawn.delete(event.message_id)) {
+      this.#send({ action: 'cancel', turn_id: turnId }); // else it would keep the conversation busy
+    }
     if (event.type === 'accepted' && event.message_id && this.#asked.delete(event.message_id)) {
       this.#following.set(turnId, seq - 1);
     }
