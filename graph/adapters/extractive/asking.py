@@ -10,16 +10,17 @@ from typing import Literal
 from graph.stopwords import STOPWORDS
 from graph.text import CJK, terms
 
-Kind = Literal["number", "time", "person", "place", "colour"]
+Kind = Literal["number", "measure", "time", "person", "place", "colour"]
 
 _CLAUSE = r"(?:^\W*|[,.;?!，。；]\s*|\b(?:and|but|or|so)\s+)(?:(?:by|to|from|with|of|for|in|at|since|until)\s+)?"
 _ASKED: dict[Kind, re.Pattern[str]] = {
     "number": re.compile(
-        r"\bhow (?:many|much|long|far|old|high|tall|deep|wide|heavy|fast|often|big|large|soon|quickly)\b"
+        r"\bhow (?:many|much|old|high|tall|deep|wide|heavy|fast|often|big|large)\b"
         r"|\bwhat (?:\w+ ){0,3}(?:percentage|number of|amount|price|cost|weight|height|length|distance|age|temperature)\b"
-        r"|多少|多久|多长|多大|多高|多重|多远|多快|几(?:天|年|个|次|点|月|号|人|周|小时|分钟|元|岁|种|名|位)",
+        r"|多少|多大|多高|多重|多快|几(?:天|年|个|次|点|月|号|人|周|小时|分钟|元|岁|种|名|位)",
         re.IGNORECASE,
     ),
+    "measure": re.compile(r"\bhow (?:long|far|soon|quickly)\b|多久|多长|多远", re.IGNORECASE),
     "time": re.compile(
         rf"{_CLAUSE}when\b|\bwhen (?:is|are|was|were|does|did|will|must|should|has|had)\b"
         r"|\b(?:what|which) (?:year|day|date|time|month|century|decade)\b"
@@ -40,6 +41,13 @@ _NUMERALS = (
 )
 _NUMBER_WORD = re.compile(
     rf"\b(?:{'|'.join(_NUMERALS.split())})\b|[一二两三四五六七八九十百千万亿半几][{CJK}]|每|免费", re.IGNORECASE
+)
+_MEASURE = re.compile(
+    rf"(?:\d|\b(?:an?|{'|'.join(_NUMERALS.split())})\b).{{0,12}}\b(?:seconds?|minutes?|min|hours?|h|days?|nights?|weeks?|months?|years?|decades?"
+    r"|centur(?:y|ies)|metres?|meters?|miles?|feet|foot|inch(?:es)?|km|kilomet(?:er|re)s?|cm|m)\b"
+    r"|[\d一二两三四五六七八九十百千万半几数].{0,4}(?:秒|分钟|小时|时|天|日|晚|周|星期|个月|月|年|世纪|米|公里|里|厘米)"
+    r"|\b(?:until|since|forever|immediately|always|from .{1,30} to)\b|立即|随时|直到|永久|从.{1,20}到",
+    re.IGNORECASE,
 )
 _TIME = re.compile(
     r"\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)[a-z]*\b"
@@ -72,10 +80,27 @@ _COLOUR = re.compile(
     re.IGNORECASE,
 )
 
+_LEANS_BACK = re.compile(
+    r"\W*(?:they|it|its|their|these|those|this|that|he|she|his|her|such|but|however|otherwise|then|also|and|or|so|later ones?"
+    r"|after that|before that|in that case|if so|if not|until then)\b"
+    r"|\W*(?:它们?|他们?|她们?|这|那|其|该|此|但|否则|然后|因此)",
+    re.IGNORECASE,
+)
+
 
 def kinds(question: str) -> list[Kind]:
     """The kinds of thing that a question asks for by its form, the first of them where it has several parts."""
     return [kind for kind, asked in _ASKED.items() if asked.search(question)]
+
+
+def lacks(question: str, text: str) -> bool:
+    """Whether a text holds nothing of some kind that is asked for."""
+    return not all(holds(kind, question, text) for kind in kinds(question))
+
+
+def leans_back(sentence: str) -> bool:
+    """Whether a sentence begins with what only the one before it explains."""
+    return bool(_LEANS_BACK.match(sentence))
 
 
 def without_kinds(question: str) -> str:
@@ -101,6 +126,7 @@ def _names(question: str, text: str) -> bool:
 
 _HOLDS: dict[Kind, Callable[[str, str], bool]] = {
     "number": _number,
+    "measure": lambda _, text: bool(_MEASURE.search(text)),
     "time": lambda _, text: bool(_TIME.search(text)),
     "person": lambda question, text: bool(_ROLE.search(text)) or _names(question, text),
     "place": lambda question, text: bool(_PLACE.search(text)) or _names(question, text),

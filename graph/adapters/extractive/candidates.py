@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from graph.adapters.extractive.asking import lacks
 from graph.adapters.extractive.carrying import shares
 from graph.reasoner import Source
 from graph.statements import Statement, statements
@@ -38,6 +39,8 @@ _HOW = re.compile(r"\bhow (?:do|can|to|should)\b|怎么|如何|怎样", re.IGNOR
 _STEPS = re.compile(r"^\s*1[.)] .*^\s*2[.)] ", re.MULTILINE | re.DOTALL)
 _STEPS_FOR_HOW = 0.03
 _FEWEST_TERMS = 4
+_LACKS_A_KIND = 0.03
+"""For a statement without a number where the question asks how many, and so on."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,11 +80,11 @@ def candidates(question: str, translated: str, sources: Sequence[Source]) -> lis
     contexts = [_context(source, one) for source, one in pairs]
     languages = [language(text) for text in plain]
     coverages = _coverages(question, plain, contexts)
-    carried = _carried(question, plain, contexts)
     if translated:
-        is_own = [speaks == spoken for speaks in languages]
-        coverages = _either(is_own, coverages, _coverages(translated, plain, contexts))
-        carried = _either(is_own, carried, _carried(translated, plain, contexts))
+        others = _coverages(translated, plain, contexts)
+        rows = zip(languages, coverages, others, strict=True)
+        coverages = [own if speaks == spoken else other for speaks, own, other in rows]
+    carried = shares(question, [_counted(text) for text in plain], [_counted(context) for context in contexts])
     asks_how = bool(_HOW.search(question))
     lacking = _lacking(question, plain, contexts)
     found = []
@@ -90,17 +93,10 @@ def candidates(question: str, translated: str, sources: Sequence[Source]) -> lis
         standing = source["cosine"] + _PASSAGE_COVERAGE * source["coverage"]
         penalty = _penalty(plain[at], words, contexts[at]) + _ANOTHER_NUMBER * lacking[at]
         penalty -= _STEPS_FOR_HOW if asks_how and _STEPS.search(words) else 0.0
+        penalty += _LACKS_A_KIND if lacks(question, words) else 0.0
         prior = COVERAGE_WEIGHT * coverages[at] + PASSAGE_WEIGHT * standing - penalty
         found.append(Candidate(source, one, words, plain[at], contexts[at], languages[at], coverages[at], carried[at], prior))
     return found
-
-
-def _either(is_own: Sequence[bool], own: Sequence[float], others: Sequence[float]) -> list[float]:
-    return [one if mine else other for mine, one, other in zip(is_own, own, others, strict=True)]
-
-
-def _carried(wording: str, texts: Sequence[str], contexts: Sequence[str]) -> list[float]:
-    return shares(wording, [_counted(text) for text in texts], [_counted(context) for context in contexts])
 
 
 def _each_once(sources: Sequence[Source]) -> Iterator[tuple[Source, Statement]]:

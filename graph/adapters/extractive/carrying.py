@@ -4,20 +4,20 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from graph.adapters.extractive.glossary import synonyms
+from graph.adapters.extractive.glossary import alternatives
 from graph.stopwords import content_terms
 from graph.text import terms
 
 Terms = Counter[str]
 
 
-def shares(wording: str, texts: Sequence[Terms], contexts: Sequence[Terms]) -> list[float]:
-    """Share of the wording's information, by rarity among the texts, that each has itself or in its context, 0 to 1.
+def shares(question: str, texts: Sequence[Terms], contexts: Sequence[Terms]) -> list[float]:
+    """Share of a question's information, by rarity among the texts, that each has itself or in its context, 0 to 1.
 
-    A Chinese word counts as there where another one of the same meaning is.
+    A word counts as there where another one of the same meaning is, in Chinese or English.
     """
-    alike = {term: [terms(word) for word in words] for term, words in synonyms(wording).items()}
-    wanted = content_terms(wording)
+    alike = {term: [terms(word) for word in words] for term, words in alternatives(question).items()}
+    wanted = content_terms(question)
     own = [{term for term in wanted if _has(text, term, alike)} for text in texts]
     having = Counter(term for found in own for term in found)
     idf = {term: math.log1p((len(texts) - having[term] + 0.5) / (having[term] + 0.5)) for term in wanted}

@@ -16,7 +16,7 @@ _SIDES = (
     ),
     re.compile(r"(?P<a>[^，。？]+?)(?:和|与|跟|同)(?P<b>[^，。？]+?)相比"),
 )
-_COMPARING = frozenset(terms("differ different difference compare comparison change changed versus vs between better"))
+COMPARING = frozenset(terms("differ different difference compare comparison change changed versus vs between better"))
 _LEADING = re.compile(r"^(?:what(?:'s| is| are)?|which is better[,:]?|the|an?|请问|请|在)\s*", re.IGNORECASE)
 
 
@@ -26,8 +26,10 @@ def sides(question: str) -> list[str]:
         if match := pattern.search(question):
             one, other = (_bare(match[name]) for name in ("a", "b"))
             words = other.split()
-            if len(one.split()) == 1 and len(words) > 1 and one.isascii():
-                one = " ".join([one, *words[1:]])  # "domestic and overseas refunds"
+            length = len(one.split())
+            alike = length == 1 or one.split()[0].casefold() == words[0].casefold() if words else False
+            if alike and length < len(words) and one.isascii():
+                one = " ".join([one, *words[length:]])  # "domestic and overseas refunds", "firmware 2 and firmware 3 prices"
             if one and other:
                 return [one, other]
     return []
@@ -36,7 +38,7 @@ def sides(question: str) -> list[str]:
 def queries(question: str) -> list[str]:
     """A search for each side, with what else the question says."""
     compared = sides(question)
-    known = {term for side in compared for term in terms(side)} | _COMPARING
+    known = {term for side in compared for term in terms(side)} | COMPARING
     words = re.findall(r"[\w'’.-]+", question) if question.isascii() else []
     rest = [word for word in words if not set(content_terms(word)) & known and not set(terms(word)) <= STOPWORDS]
     return [" ".join([side, *rest]) for side in compared]

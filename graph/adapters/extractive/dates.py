@@ -25,16 +25,21 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _HEAD = 400  # characters in which a document says when it was made
-_SAME_SUBJECT = 0.5
+SAME_SUBJECT = 0.5
 Date = tuple[int, int, int]
 
 
 def date_of(passage: Passage) -> Date | None:
-    """Year, month, day (0 where not given): from the metadata, else the title, the heading, the beginning of the text."""
+    """Year, month, day (0 where not given): as stated, else the first date at the beginning of the text."""
+    return stated_date(passage) or first_date(passage["text"][:_HEAD])
+
+
+def stated_date(passage: Passage) -> Date | None:
+    """The date in a document's metadata, else in its title, heading or path."""
     for field in _FIELDS:
         if found := first_date(str(passage["meta"].get(field, ""))):
             return found
-    for text in (passage["title"], passage.get("heading", ""), passage["path"], passage["text"][:_HEAD]):
+    for text in (passage["title"], passage.get("heading", ""), passage["path"]):
         if found := first_date(text):
             return found
     return None
@@ -50,10 +55,10 @@ def first_date(text: str) -> Date | None:
     return None
 
 
-def contradict(one: str, other: str) -> bool:
-    """Whether two statements speak of the same and give different numbers."""
+def contradict(one: str, other: str, *, shared: float = SAME_SUBJECT) -> bool:
+    """Whether two statements speak of the same, by their share of common words, and give different numbers."""
     mine, theirs = numbers(one), numbers(other)
     if not mine or not theirs or mine == theirs:
         return False
     words, others = (set(content_terms(text)) - found for text, found in ((one, mine), (other, theirs)))
-    return len(words & others) >= _SAME_SUBJECT * min(len(words), len(others)) > 0
+    return len(words & others) >= shared * min(len(words), len(others)) > 0

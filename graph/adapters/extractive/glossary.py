@@ -56,13 +56,15 @@ def names(question: str) -> list[list[str]]:
     return [*chinese, *([name, *(one for term in terms(name) for one in _to_chinese().get(term, ()))] for name in latin)]
 
 
-def synonyms(question: str) -> dict[str, list[str]]:
-    """Other Chinese words that mean the same as a question's, by each search term that is inside of one of its words."""
+def alternatives(question: str) -> dict[str, list[str]]:
+    """Words that mean the same as those of a question, in Chinese and in the other language, by each of its search terms."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for word in (part for run in _CJK_RUN.findall(question) for part in _cut(run) if part in _to_english()):
         others = [other for other in _alike()[frozenset(_to_english()[word])] if other != word]
-        for term in terms(word) if others else ():
-            found[term] += others
+        for term in terms(word):
+            found[term] += [*others, *_to_english()[word]]
+    for term in terms(question):
+        found[term] += _to_chinese().get(term, ())
     return found
 
 

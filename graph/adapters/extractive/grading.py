@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from graph.adapters.extractive.choosing import Pick
 from graph.adapters.extractive.glossary import gloss
-from graph.adapters.extractive.picking import Pick, Picker, is_foreign
+from graph.adapters.extractive.picking import Picker, is_foreign
 from graph.adapters.extractive.planning import asks_to_act, is_out_of_scope
 from graph.confidence import Confidence, judge
 from graph.ports import Calibration
@@ -34,9 +35,10 @@ class Grading:
         if wording and any(one.query == wording for one in task.hits):
             return await self._of_the_second_search(task, wording)
         judged = judge(task.sources, task.hits, self.calibration)
-        vouched = await self._vouched(task, self._verdicts(task.sources))
-        is_there = vouched is not None or judged.level != "none" or await self._stands_out(task, judged)
-        verdicts = self._verdicts(task.sources) if is_there else _all(task.sources, "irrelevant")
+        verdicts = _all(task.sources, "relevant") if judged.level == "confident" else self._verdicts(task.sources)
+        vouched = await self._vouched(task, verdicts)
+        if vouched is None and judged.level == "none" and not await self._stands_out(task, judged):
+            verdicts = _all(task.sources, "irrelevant")
         if wording and not _speaks_like(task.question, vouched) and _has_unseen(task, wording):
             if is_foreign(task.question, task.sources):
                 verdicts = _all(task.sources, "partial")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from graph.adapters.extractive.candidates import Candidate
-from graph.adapters.extractive.picking import Pick
+from graph.adapters.extractive.choosing import Pick
 from graph.blocks import is_wordless
 from graph.markers import code, is_inside
 from graph.text import CJK

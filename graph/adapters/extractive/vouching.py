@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from graph.adapters.extractive.asking import holds, kinds, without_kinds
 from graph.adapters.extractive.candidates import Candidate
-from graph.adapters.extractive.glossary import names, synonyms
+from graph.adapters.extractive.glossary import alternatives, names
 from graph.stopwords import STOPWORDS, content_terms
-from graph.text import CJK, language, terms
+from graph.text import CJK, terms
 
 _COSINE_WEIGHT = 0.05
 _ENOUGH = 0.35
@@ -81,14 +81,12 @@ def _tells_only_names(question: str, best: Candidate) -> bool:
     The kind of thing that is asked for needs no word ("What *colour* is it?"); a row of a table has to have some word, for a
     heading above a table says of any of its rows the same.
     """
-    if best.language != language(question):
-        return False
-    named = {term for calls in names(question) for term in terms(calls[0])}
-    rest = set(content_terms(without_kinds(question))) - named
-    rest -= {term for term in rest if term.isdecimal()}
-    alike = {term for term, words in synonyms(question).items() for word in words if term in rest and word in best.plain}
+    named = {term for calls in names(question) for term in terms(calls[0])} | set(terms(best.source["passage"]["title"]))
+    rest = [term for term in content_terms(without_kinds(question)) if term not in named and not term.isdecimal()]
     own = set(terms(best.plain))
     said = own if best.statement.kind == "row" else own | set(terms(best.context))
     if not rest:
         return best.statement.kind == "row" and not own & set(content_terms(question))
-    return not rest & said and not alike
+    alike = alternatives(question)
+    words = [word for term in rest for word in alike.get(term, ())]
+    return not said & set(rest) and not any(set(terms(word)) <= said for word in words)
