@@ -13,7 +13,7 @@ from graph.errors import IndexUnavailable
 from graph.filters import Condition
 from graph.ports import Access, ArmHits, Calibration, Passage, PassageIndex, Scored
 from graph.reasoner import Source
-from graph.retrieval import Found, Retriever, Wave
+from graph.retrieval import Found, Retriever, Wave, nearest
 from graph.text import terms
 
 CEILING = 20.0
@@ -75,6 +75,9 @@ class Library(Retriever):
         return Wave(
             passages=found, hits=[_hits(*one) for one in zip(queries, found, strict=True)], degraded=self.degraded, warnings=[]
         )
+
+    async def around(self, passages: Sequence[Passage], access: Access) -> list[Passage]:  # noqa: ARG002  # all may read all
+        return [one for one in self.passages if one not in passages and nearest(one, passages) < len(passages)]
 
 
 def library(*passages: Passage) -> Library:

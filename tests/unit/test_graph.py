@@ -2,23 +2,27 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import aiosqlite
+import numpy as np
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from numpy.typing import NDArray
 
 from graph.agent import Agent
-from graph.errors import IndexUnavailable, NotWaiting
+from graph.errors import IndexUnavailable, NotWaiting, Unavailable
 from graph.filters import Condition
 from graph.ports import Access
 from graph.reasoner import Ambiguity, AnswerTask, Budget, Grade, GradeTask, PlanTask
 from graph.settings import Settings
 from graph.state import Turn
 from graph.turn import Ask, Event, Finished, Found, Planned, Resume, Revised, Status, Token
-from tests.standins.library import Library, library
+from tests.standins.library import HashEmbedder, Library, library
 from tests.standins.passages import passage
 from tests.standins.reasoner import BrokenReasoner, ScriptedReasoner, enough, lacking, lookup, step
 
@@ -502,6 +506,67 @@ async def test_an_arm_that_is_down_is_named_in_the_note() -> None:
     turn = await finished(agent(books=books).run(ask()))
     assert turn.outcome == "answered"
     assert "meaning" in (turn.note or "")
+
+
+class DownEmbedder(HashEmbedder):
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> NDArray[np.float32]:  # noqa: ARG002
+        raise Unavailable("down")
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:  # noqa: ARG002  # the port's
+        raise Unavailable("down")
+
+
+async def test_without_the_embedder_a_conversation_goes_on_by_words() -> None:
+    said: list[str | Revised] = ["Refunds abroad take fourteen days [1]. 国外报销需要两周时间[1]。"]
+    books = replace(handbook(), embedder=DownEmbedder(), degraded=["embedder"])
+    asked = agent(ScriptedReasoner(answers=[said]), books)
+    for turn in ("turn-1", "turn-2"):
+        ended = await finished(asked.run(ask(turn=turn)))
+        assert (ended.outcome, len(ended.citations)) == ("partial", 1)
+        assert "国外" in (ended.note or "")
+
+
+RULE = [
+    passage("The allowance for meals depends on the country.", title="Trips", ordinal=0),
+    passage("Switzerland is ninety euros a day. Meals are paid", title="Trips", ordinal=1),
+    passage("back within a month of the journey home.", title="Trips", ordinal=2),
+    passage("Parking at stations is free.", title="Trips", ordinal=3),
+]
+
+
+async def test_a_model_reads_on_around_what_was_found_and_may_cite_it() -> None:
+    said: list[str | Revised] = [
+        "Switzerland is ninety euros a day [1]. Meals are paid back within a month of the journey home [3]."
+    ]
+    reasoner = ScriptedReasoner(grades=[enough()], answers=[said])
+    turn = await finished(agent(reasoner, library(*RULE)).run(ask("Switzerland euros daily?")))
+    [shown] = [task.sources for node, task in reasoner.tasks if isinstance(task, AnswerTask)]
+    assert [(one["number"], one["passage"]["ordinal"]) for one in shown] == [(2, 0), (1, 1), (3, 2)]
+    assert [one["passage_id"] for one in turn.citations] == [RULE[1]["passage_id"], RULE[2]["passage_id"]]
+
+
+async def test_grades_and_users_see_what_was_found_only() -> None:
+    reasoner = ScriptedReasoner()
+    events = await events_of(agent(reasoner, library(*RULE)).run(ask("Switzerland supper?")))
+    [found] = [event for event in events if isinstance(event, Found)]
+    [graded] = [task.sources for _, task in reasoner.tasks if isinstance(task, GradeTask)]
+    assert len(found.passages) == len(graded) == 1
+
+
+async def test_what_stands_around_gives_way_to_what_was_found() -> None:
+    reasoner = ScriptedReasoner()
+    books = library(*RULE, passage("Euros are paid in Switzerland too. " + "word " * 500, title="Money"))
+    await finished(agent(reasoner, books, context_tokens=1_040).run(ask("Switzerland euros daily?")))
+    [shown] = [task.sources for _, task in reasoner.tasks if isinstance(task, AnswerTask)]
+    assert {one["passage"]["title"] for one in shown} == {"Trips", "Money"}
+    assert len(shown) < 4
+
+
+async def test_rules_pick_from_what_was_found_only() -> None:
+    reasoner = ScriptedReasoner(extractive=True)
+    await finished(agent(reasoner, library(*RULE)).run(ask("Switzerland euros daily?")))
+    [shown] = [task.sources for _, task in reasoner.tasks if isinstance(task, AnswerTask)]
+    assert [one["passage"]["ordinal"] for one in shown] == [1]
 
 
 async def test_no_model_at_all_fails_the_turn_with_its_name() -> None:

@@ -12,7 +12,7 @@ from graph.errors import IndexUnavailable, Unavailable
 from graph.filters import Condition, parse
 from graph.fusion import Found, Fusion, fuse
 from graph.ports import Access, ArmHits, Calibration, IndexQuery, Passage, Scored
-from graph.retrieval import Retriever, Wave, indexed_text
+from graph.retrieval import Retriever, Wave, indexed_text, nearest
 
 ACCESS = Access(tenant="t")
 E5 = Calibration(random_mean=0.83, random_std=0.02)
@@ -289,41 +289,32 @@ async def test_a_known_field_is_passed_on() -> None:
 DOCUMENT = [passage(f"p{n}", "one two three four", ordinal=n, document="d") for n in range(10)]
 
 
-@pytest.mark.parametrize(
-    ("tokens", "expected"),
-    [
-        (100, "p6 p7 p8 p1 p2 p3"),
-        (24, "p6 p7 p8 p1 p2 p3"),
-        (16, "p6 p7 p8 p2"),
-        (12, "p6 p7 p2"),
-        (8, "p7 p2"),
-        (7, "p7"),
-        (0, "p7"),
-    ],
-)
-async def test_neighbours_fill_what_the_passages_leave_of_the_budget(tokens: int, expected: str) -> None:
-    retriever = Retriever(embedder=Embedder(), index=Index(document=DOCUMENT))  # type: ignore[arg-type]  # a part of it
-
-    kept = await retriever.with_neighbours([DOCUMENT[7], DOCUMENT[2]], ACCESS, tokens=tokens)
-
-    assert [one["passage_id"] for one in kept] == expected.split()
+def retriever(embedder: Embedder | None = None) -> Retriever:
+    return Retriever(embedder=embedder or Embedder(), index=Index(document=DOCUMENT))  # type: ignore[arg-type]  # a part of it
 
 
-async def test_a_passage_between_two_chosen_ones_comes_once() -> None:
-    retriever = Retriever(embedder=Embedder(), index=Index(document=DOCUMENT))  # type: ignore[arg-type]  # a part of it
+async def test_what_stands_around_passages_comes_in_their_order() -> None:
+    around = await retriever().around([DOCUMENT[7], DOCUMENT[2]], ACCESS)
 
-    kept = await retriever.with_neighbours([DOCUMENT[4], DOCUMENT[2]], ACCESS, tokens=100)
-
-    assert [one["passage_id"] for one in kept] == ["p3", "p4", "p5", "p1", "p2"]
+    assert [one["passage_id"] for one in around] == ["p6", "p8", "p1", "p3"]
 
 
-async def test_a_budget_is_kept_without_the_embedder() -> None:
-    index = Index(document=DOCUMENT)
-    retriever = Retriever(embedder=Embedder(is_down=True), index=index)  # type: ignore[arg-type]  # a part of it
+async def test_a_passage_between_two_chosen_ones_comes_once_and_those_never() -> None:
+    around = await retriever().around([DOCUMENT[4], DOCUMENT[2], DOCUMENT[1]], ACCESS)
 
-    kept = await retriever.with_neighbours([DOCUMENT[4]], ACCESS, tokens=12)
+    assert [one["passage_id"] for one in around] == ["p3", "p5", "p0"]
 
-    assert [one["passage_id"] for one in kept] == ["p4"]
+
+def test_beside_is_what_touches_in_one_document() -> None:
+    chosen = [DOCUMENT[7], DOCUMENT[2]]
+    other = passage("elsewhere", ordinal=7, document="e")
+
+    assert [nearest(one, chosen) for one in (DOCUMENT[8], DOCUMENT[2], DOCUMENT[4], other)] == [0, 1, 2, 2]
+
+
+async def test_sizes_are_estimated_without_the_embedder() -> None:
+    assert await retriever().sizes(DOCUMENT[:2]) == [4, 4]
+    assert await retriever(Embedder(is_down=True)).sizes(DOCUMENT[:2]) == [12, 12]
 
 
 # --- what is indexed --------------------------------------------------------------------------------------------------
