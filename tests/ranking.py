@@ -32,12 +32,11 @@ class PublicSet:
 
     @classmethod
     def read(cls, folder: Path, *, questions: str = "", documents: str = "") -> "PublicSet":
-        """The questions and documents whose ids have these prefixes and a vector, and the questions that some of the documents answer."""
+        """Documents that have a vector, and questions that some of them answer, whose ids have these prefixes."""
         vectors = np.load(folder / "e5_small.npz")
         of_documents, of_queries = _by_id(vectors, "doc"), _by_id(vectors, "query")
-        corpus = [
-            one for one in _lines(folder / "corpus.jsonl") if one["_id"].startswith(documents) and one["_id"] in of_documents
-        ]
+        listed = (one for one in _lines(folder / "corpus.jsonl") if one["_id"].startswith(documents))
+        corpus = [one for one in listed if one["_id"] in of_documents]
         known = {one["_id"] for one in corpus}
         graded = {query: {one: grades[one] for one in grades if one in known} for query, grades in _grades(folder).items()}
         asked = [one for one in _lines(folder / "queries.jsonl") if one["_id"].startswith(questions) and graded.get(one["_id"])]
