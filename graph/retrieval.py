@@ -1,6 +1,7 @@
-"""A wave of queries: fused, deduplicated, budgeted passages."""
+"""A wave of queries: fused, deduplicated passages, and those around them."""
 
 import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -14,7 +15,7 @@ from graph.filters import Condition
 from graph.fusion import Found, Fusion, fuse
 from graph.ports import Access, ArmHits, Embedder, IndexQuery, Passage, PassageIndex
 
-__all__ = ["Found", "Retriever", "Wave", "indexed_text"]
+__all__ = ["Found", "Retriever", "Wave", "counted", "indexed_text", "nearest"]
 
 _ARM_SIZE = 20
 _CHARACTERS_PER_TOKEN = 1.5
@@ -26,6 +27,14 @@ Arm = Literal["bm25", "knn", "embedder"]
 def indexed_text(passage: Passage) -> str:
     """The text of a passage as it is embedded, hashed and put into BM25: under its title and heading path."""
     return "\n".join(part for part in (passage["title"], passage.get("heading"), passage["text"]) if part)
+
+
+def counted(texts: Sequence[str], embedder: Embedder) -> list[int]:
+    """Tokens of each text, estimated where the embedder is down."""
+    try:
+        return embedder.count_tokens(texts)
+    except Unavailable:
+        return [math.ceil(len(text) / _CHARACTERS_PER_TOKEN) for text in texts]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,29 +89,15 @@ class Retriever:
         degraded += sorted({arm for one in hits for arm in one.degraded})
         return Wave(passages=[self._best(one, size, depth) for one in hits], hits=hits, degraded=degraded, warnings=[])
 
-    async def with_neighbours(self, passages: Sequence[Passage], access: Access, *, tokens: int) -> list[Passage]:
-        """The passages, best first, with those before and after each, as far as ``tokens`` reach.
+    async def around(self, passages: Sequence[Passage], access: Access) -> list[Passage]:
+        """The passages before and after each of these, without themselves, in their order."""
+        chosen = {passage["passage_id"] for passage in passages}
+        beside = [one for one in await self.index.neighbours(passages, access) if one["passage_id"] not in chosen]
+        return sorted(beside, key=lambda one: nearest(one, passages))
 
-        The given ones come before any neighbour, and the first of them in any case. Each is followed, and preceded, by its
-        neighbours in reading order.
-        """
-        around = await self.index.neighbours(passages, access)
-        rank = {passage["passage_id"]: place for place, passage in enumerate(passages)}
-        nearest = [_nearest(passage, passages) for passage in around]
-        by_worth = sorted(range(len(around)), key=lambda place: (around[place]["passage_id"] not in rank, nearest[place]))
-        sizes = await self._sizes(around)
-        kept: set[int] = set()
-        for place in by_worth:
-            if not kept or sum(sizes[one] for one in kept) + sizes[place] <= tokens:
-                kept.add(place)
-        return [around[place] for place in sorted(kept, key=lambda place: (nearest[place], around[place]["ordinal"]))]
-
-    async def _sizes(self, passages: Sequence[Passage]) -> list[int]:
-        texts = [passage["text"] for passage in passages]
-        try:
-            return await asyncio.to_thread(self.embedder.count_tokens, texts)
-        except Unavailable:
-            return [round(len(text) / _CHARACTERS_PER_TOKEN) for text in texts]
+    async def sizes(self, passages: Sequence[Passage]) -> list[int]:
+        """Tokens of each passage."""
+        return await asyncio.to_thread(counted, [passage["text"] for passage in passages], self.embedder)
 
     async def _vectors(self, queries: Sequence[str]) -> tuple[Sequence[NDArray[np.float32] | None], list[Arm]]:
         try:
@@ -127,7 +122,10 @@ class Retriever:
         return [f"No document has the field {field!r}. Known fields: {', '.join(sorted(known))}." for field in unknown]
 
 
-def _nearest(passage: Passage, chosen: Sequence[Passage]) -> int:
-    """Place of the chosen passage that this one is, or else is beside; the best of several."""
-    inside = [place for place, one in enumerate(chosen) if one["document_id"] == passage["document_id"]]
-    return min(inside, key=lambda place: (abs(chosen[place]["ordinal"] - passage["ordinal"]), place))
+def nearest(passage: Passage, chosen: Sequence[Passage]) -> int:
+    """Place of the chosen passage that this one is, or else is beside; the best of several, the end where there is none."""
+    places = [place for place, one in enumerate(chosen) if one["document_id"] == passage["document_id"]]
+    distances = {place: abs(chosen[place]["ordinal"] - passage["ordinal"]) for place in places}
+    return min(
+        (place for place in places if distances[place] <= 1), key=lambda place: (distances[place], place), default=len(chosen)
+    )

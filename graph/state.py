@@ -72,8 +72,10 @@ class Turn(TypedDict, total=False):
     seen: list[str]
     """Ids of passages that any round found."""
     sources: list[Source]
+    around: list[Source]
+    """Passages before and after sources, for a model to read on where a source breaks off; nothing says that they fit."""
     sizes: dict[str, int]
-    """Tokens of each source by passage id: several nodes cut sources to their share, and counting takes time."""
+    """Tokens of each of both by passage id: several nodes cut sources to their share, and counting takes time."""
     hits: Annotated[list[ArmHits], UntrackedValue]
     """What the arms found in the last round; a resumed turn searches again, so no checkpoint needs it."""
     confidence: Level

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graph.errors import Unavailable
 from graph.ports import Calibration, Embedder
 from graph.statements import pieces, statements
 from graph.stopwords import content_terms
@@ -158,13 +159,16 @@ def _may_mean(claim: Claim, share: float) -> bool:
 
 
 async def _closest(claims: Sequence[Claim], embedder: Embedder) -> list[Span | None]:
-    """The same by cosine, all texts embedded at once."""
+    """The same by cosine, all texts embedded at once; nothing when the embedder is down, so that words decide."""
     options = [_single_spans(claim) for claim in claims]
     texts = [claim.sentence for claim in claims]
     for claim, spans in zip(claims, options, strict=True):
         texts += [claim.text[span.start : span.end] for span in spans]
     distinct = list(dict.fromkeys(texts))
-    vectors = dict(zip(distinct, await embedder.embed(distinct, "passage"), strict=True))
+    try:
+        vectors = dict(zip(distinct, await embedder.embed(distinct, "passage"), strict=True))
+    except Unavailable:
+        return [None] * len(claims)
     chosen: list[Span | None] = []
     for claim, spans in zip(claims, options, strict=True):
         cosines = [float(vectors[claim.sentence] @ vectors[claim.text[span.start : span.end]]) for span in spans]

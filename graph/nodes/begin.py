@@ -16,6 +16,7 @@ async def begin(state: State, runtime: Runtime[Deps]) -> Update:
         tried=[],
         seen=[],
         sources=[],
+        around=[],
         sizes={},
         hits=[],
         confidence="none",

@@ -5,7 +5,7 @@ from langgraph.runtime import Runtime
 from graph.errors import ModelUnavailable
 from graph.nodes.bounds import spent_bound
 from graph.nodes.observed import observed
-from graph.nodes.tasks import budgeted
+from graph.nodes.tasks import in_context
 from graph.reasoner import CheckTask
 from graph.state import Deps, State, Update
 
@@ -19,7 +19,7 @@ async def check(state: State, runtime: Runtime[Deps]) -> Update:
     if spent_bound(deps):
         deps.budget.fallbacks.append("unchecked")
         return Update(unsupported=[])
-    task = CheckTask(question=state["plan"]["question"], answer=state["draft"], sources=budgeted(state, deps))
+    task = CheckTask(question=state["plan"]["question"], answer=state["draft"], sources=in_context(state, deps))
     try:
         claims = await deps.reasoner.check(task, deps.budget)
     except ModelUnavailable:

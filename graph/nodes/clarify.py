@@ -12,4 +12,5 @@ async def clarify(state: State, runtime: Runtime[Deps]) -> Update:  # noqa: ARG0
     """Wait for the user's reading of the question, and go on with it. Runs again from its top when the reply is there."""
     ambiguity = state["grade"]["ambiguity"]
     reply = interrupt({"question": ambiguity["question"], "options": ambiguity["options"]})
-    return Update(question=f"{state['plan']['question']} ({reply})", clarified=True, sources=[], sizes={}, seen=[], hits=[])
+    question = f"{state['plan']['question']} ({reply})"
+    return Update(question=question, clarified=True, sources=[], around=[], sizes={}, seen=[], hits=[])

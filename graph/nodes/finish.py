@@ -29,7 +29,8 @@ async def _concluded(state: State, deps: Deps) -> Result:
     if state["cut"] and not state["draft"].strip():
         return Result(outcome="failed", answer="", citations=[], note=None, error_code="deadline")
     draft = without(state["draft"], state["unsupported"])
-    grounded = await ground(draft, useful(state), deps.retriever.embedder) if draft.strip() else Grounded(draft, [], [])
+    sources = [*useful(state), *state["around"]]
+    grounded = await ground(draft, sources, deps.retriever.embedder) if draft.strip() else Grounded(draft, [], [])
     if not grounded.citations:  # an answer that no source carries is none
         outcome: Outcome = "refused" if state["plan"]["intent"] in ("out_of_scope", "action") else "unanswerable"
         return Result(outcome=outcome, answer="", citations=[], note=nothing_note(state, deps, outcome), error_code=None)

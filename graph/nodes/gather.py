@@ -8,8 +8,8 @@ from graph.confidence import judge
 from graph.errors import IndexUnavailable
 from graph.nodes.begin import first_query
 from graph.nodes.observed import observed
-from graph.nodes.sources import merged, numbered, rescored
-from graph.ports import ArmHits
+from graph.nodes.sources import beside, merged, numbered, rescored
+from graph.ports import ArmHits, Passage
 from graph.questions import folded
 from graph.reasoner import Source
 from graph.retrieval import Found as FoundPassage
@@ -38,7 +38,7 @@ async def gather(state: State, runtime: Runtime[Deps]) -> Update:
     failures = [answer for answer in answers.values() if not isinstance(answer, Finding)]
     if failures and not findings and not state["sources"]:
         raise IndexUnavailable(failures[0]["message"])  # nothing to go on; the node's retry policy decides
-    update = _gathered(state, findings, steps, deps)
+    update = await _gathered(state, findings, steps, deps)
     runtime.stream_writer(Found(passages=[_brief(source) for source in update["sources"]]))
     return update
 
@@ -75,14 +75,18 @@ def _link(query: str, best: FoundPassage) -> str:
     return text[pick.start : pick.end][:_LONGEST_LINK] if pick else ""
 
 
-def _gathered(state: State, findings: Sequence[Finding], steps: Sequence[Step], deps: Deps) -> Update:
+async def _gathered(state: State, findings: Sequence[Finding], steps: Sequence[Step], deps: Deps) -> Update:
     found = [finding.found for finding in findings]
     fresh = merged(found, frozenset(state["seen"]))
-    after = max((source["number"] for source in state["sources"]), default=0)
-    counts = deps.retriever.embedder.count_tokens([one.passage["text"] for one in fresh])
+    after = max((source["number"] for source in (*state["sources"], *state["around"])), default=0)
+    sources = [*rescored(state["sources"], found), *numbered(fresh, after=after)]
+    around = beside(await _around(fresh, deps), sources, state["around"], after=after + len(fresh))
+    new = [one.passage for one in fresh] + [one["passage"] for one in around]
+    counts = await deps.retriever.sizes(new)
     return Update(
-        sizes=state["sizes"] | {one.passage["passage_id"]: count for one, count in zip(fresh, counts, strict=True)},
-        sources=[*rescored(state["sources"], found), *numbered(fresh, after=after)],
+        sizes=state["sizes"] | {passage["passage_id"]: count for passage, count in zip(new, counts, strict=True)},
+        sources=sources,
+        around=around,
         seen=[*state["seen"], *(one.passage["passage_id"] for one in fresh)],
         tried=[*state["tried"], *(folded(step["query"]) for step in steps)],
         hits=[finding.hits for finding in findings if finding.hits is not None],
@@ -91,6 +95,16 @@ def _gathered(state: State, findings: Sequence[Finding], steps: Sequence[Step], 
         degraded=sorted({arm for finding in findings for arm in finding.degraded} | set(state["degraded"])),
         warnings=list(dict.fromkeys([*state["warnings"], *(text for finding in findings for text in finding.warnings)])),
     )
+
+
+async def _around(fresh: Sequence[FoundPassage], deps: Deps) -> list[Passage]:
+    """What stands around the best of what was found. Rules pick from what was found only."""
+    if deps.reasoner.extractive or not fresh:
+        return []
+    try:
+        return await deps.retriever.around([one.passage for one in fresh[:_FIRST]], deps.access)
+    except IndexUnavailable:
+        return []  # what was found is there
 
 
 def _confidence(findings: Sequence[Finding], deps: Deps) -> Level:

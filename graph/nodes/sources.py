@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
 
+from graph.ports import Passage
 from graph.reasoner import Source
-from graph.retrieval import Found
+from graph.retrieval import Found, nearest
 from graph.state import State
 
 _MOST_NEW = 12
@@ -45,6 +46,18 @@ def _rescored(source: Source, again: Sequence[Found]) -> Source:
     )
 
 
+def beside(passages: Sequence[Passage], sources: Sequence[Source], known: Sequence[Source], *, after: int) -> list[Source]:
+    """Neighbours as sources without a score, those of earlier rounds before new ones; what is a source itself is none."""
+    found = {source["passage"]["passage_id"] for source in sources}
+    kept = [source for source in known if source["passage"]["passage_id"] not in found]
+    found |= {source["passage"]["passage_id"] for source in kept}
+    new = [passage for passage in passages if passage["passage_id"] not in found]
+    return kept + [
+        Source(number=number, passage=passage, score=0.0, coverage=0.0, cosine=0.0)
+        for number, passage in enumerate(new, start=after + 1)
+    ]
+
+
 def useful(state: State) -> list[Source]:
     """Sources that were not judged irrelevant; those judged relevant first."""
     verdicts = state["grade"]["verdicts"]
@@ -62,3 +75,13 @@ def within(sources: Sequence[Source], tokens: int, sizes: Mapping[str, int]) -> 
             break
         kept.append(source)
     return kept
+
+
+def with_around(sources: Sequence[Source], around: Sequence[Source], tokens: int, sizes: Mapping[str, int]) -> list[Source]:
+    """As many sources as fit, and in what they leave their neighbours, each in reading order with the source it is beside."""
+    passages = [source["passage"] for source in sources]
+    places = {source["number"]: nearest(source["passage"], passages) for source in (*sources, *around)}
+    wanted = [source for source in around if places[source["number"]] < len(sources)]
+    wanted.sort(key=lambda source: places[source["number"]])
+    kept = within([*sources, *wanted], tokens, sizes)
+    return sorted(kept, key=lambda source: (places[source["number"]], source["passage"]["ordinal"]))

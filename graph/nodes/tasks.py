@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from graph.nodes.sources import useful, within
+from graph.nodes.sources import useful, with_around, within
 from graph.ports import Embedder
 from graph.reasoner import AnswerTask, Exchange, Source
+from graph.retrieval import counted
 from graph.state import Deps, State
 
 PASSAGES_SHARE = 0.5
@@ -13,8 +14,16 @@ HISTORY_SHARE = 0.2
 
 def budgeted(state: State, deps: Deps) -> list[Source]:
     """The sources that fit, the best first; no more than the turn's tokens allow."""
-    left = min(deps.settings.context_tokens, max(deps.budget.tokens, 0))
-    return within(useful(state), int(left * PASSAGES_SHARE), state["sizes"])
+    return within(useful(state), _share(deps), state["sizes"])
+
+
+def in_context(state: State, deps: Deps) -> list[Source]:
+    """The sources that fit with what stands around them: what an answer is written from, and checked against."""
+    return with_around(useful(state), state["around"], _share(deps), state["sizes"])
+
+
+def _share(deps: Deps) -> int:
+    return int(min(deps.settings.context_tokens, max(deps.budget.tokens, 0)) * PASSAGES_SHARE)
 
 
 def recent(history: Sequence[Exchange], tokens: int, embedder: Embedder) -> list[Exchange]:
@@ -31,7 +40,7 @@ def recent(history: Sequence[Exchange], tokens: int, embedder: Embedder) -> list
 
 def tokens_of(history: Sequence[Exchange], embedder: Embedder) -> int:
     """Tokens of what a prompt shows of a conversation."""
-    return sum(embedder.count_tokens([text for one in history for text in (one["standalone_question"], one["answer"])]))
+    return sum(counted([text for one in history for text in (one["standalone_question"], one["answer"])], embedder))
 
 
 def history_of(state: State, deps: Deps) -> list[Exchange]:
@@ -45,7 +54,7 @@ def answer_task(state: State, deps: Deps) -> AnswerTask:
         question=state["plan"]["question"],
         language=state["language"],
         language_chosen=state["language_chosen"],
-        sources=budgeted(state, deps),
+        sources=in_context(state, deps),
         history=history_of(state, deps),
         summary=state["summary"],
         conflicts=state["grade"]["conflicts"],
