@@ -367,3 +367,14 @@ async def test_the_servers_own_page_gets_a_connection(server: RunningServer) -> 
     async with connect(server.socket_url, proxy=None, additional_headers={"Origin": server.url}) as socket:
         await Talk(socket).send(action="ping")
         assert (await Talk(socket).next())["type"] == "pong"
+
+
+@pytest.mark.parametrize("path", ["/nope", "/ws/", "/health"])
+async def test_another_path_has_no_websocket_and_that_is_no_error_of_ours(server: RunningServer, path: str) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        async with connect(server.socket_url.removesuffix("/ws") + path, proxy=None):
+            pass
+
+    assert refused.value.response.status_code == 404
+    assert json.loads(refused.value.response.body or b"")["code"] == "not_found"
+    assert not [line for line in server.log if "uvicorn" in line]
