@@ -3,6 +3,8 @@
 import logging
 import sys
 
+_NO_HANDSHAKE = "ASGI callable returned without completing handshake."
+
 
 def configure(level: str) -> None:
     """Log to stderr from this level on; other libraries only what is wrong."""
@@ -13,3 +15,9 @@ def configure(level: str) -> None:
     root.setLevel(logging.WARNING)
     for name in ("functions", "graph", "ingestion"):
         logging.getLogger(name).setLevel(level)
+    logging.getLogger("uvicorn.error").addFilter(_is_meant)
+
+
+def _is_meant(record: logging.LogRecord) -> bool:
+    """False for what uvicorn says of each WebSocket that is answered with a refusal (its pull request 3138)."""
+    return record.msg != _NO_HANDSHAKE

@@ -147,6 +147,7 @@ def _uvicorn(services: Services) -> uvicorn.Server:
     app = create_app(services)
     assets.install(app)
     app.add_api_websocket_route("/ws", websocket.serve)
+    app.add_api_websocket_route("/{path:path}", websocket.refuse)
     config = uvicorn.Config(
         LoopbackOnly(app),
         lifespan="off",

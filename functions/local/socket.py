@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from functions import errors, frames, wire
+from functions.api.problems import answer
 from functions.bodies import AskFrame, CancelFrame, Frame, ReplayFrame, ResumeFrame
 from functions.identity import LOCAL, Caller
 from functions.services import Services
+from graph.errors import NotFound
 
 logger = logging.getLogger(__name__)
 
@@ -18,6 +20,11 @@ async def serve(socket: WebSocket) -> None:
     """Talk to one client until it goes."""
     await socket.accept()
     await Connection(socket, socket.app.state.services, LOCAL).run()
+
+
+async def refuse(socket: WebSocket) -> None:
+    """Say that there is no WebSocket at this path; the framework would say that it is forbidden."""
+    await socket.send_denial_response(answer(NotFound(f"there is no WebSocket at {socket.url.path}; it is at /ws")))
 
 
 class Connection:
