@@ -35,7 +35,7 @@ def parse(filters: Mapping[str, object] | None) -> tuple[Condition, ...]:
 
 
 def _conditions(field: str, value: object) -> list[Condition]:
-    pointer = f"/filters/{field}"
+    pointer = f"/filters/{_token(field)}"
     if field in _RESERVED:
         raise InvalidFilter(f"{field} is taken from who you are and cannot be filtered on. Remove it.", pointer=pointer)
     if isinstance(value, Mapping):
@@ -57,7 +57,12 @@ def _comparison(field: str, name: str, operand: object, pointer: str) -> Conditi
         if operator == "prefix" and not isinstance(operand, str):
             raise InvalidFilter("prefix takes a text", pointer=f"{pointer}/prefix")
         return Condition(field, operator, (_scalar(operand, f"{pointer}/{name}"),))
-    raise InvalidFilter(f"{name!r} is not an operator: gte, gt, lte, lt, exists, prefix", pointer=f"{pointer}/{name}")
+    raise InvalidFilter(f"{name!r} is not an operator: gte, gt, lte, lt, exists, prefix", pointer=f"{pointer}/{_token(name)}")
+
+
+def _token(name: str) -> str:
+    """A name inside a JSON pointer (RFC 6901)."""
+    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _scalar(value: object, pointer: str) -> Scalar:
