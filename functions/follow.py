@@ -34,8 +34,10 @@ class Followers:
         record = await self._log.get(caller, turn_id)
         heartbeat: Heartbeat = {"v": 1, "type": "heartbeat", "turn_id": turn_id, "thread_id": record["thread_id"]}
         beat_at = time.monotonic() + self.heartbeat_s
+        live: LiveTurn | None = None
         while True:
-            live = self._live.get(turn_id)
+            if live is None or not live.since(after):
+                live = self._living(turn_id)
             runs = live is not None or await self._runs(turn_id)
             for event in await self._news(turn_id, live, after):
                 yield event
@@ -54,7 +56,7 @@ class Followers:
         await self._log.get(caller, turn_id)
         deadline = time.monotonic() + wait_s
         while True:
-            live = self._live.get(turn_id)
+            live = self._living(turn_id)
             events = await self._news(turn_id, live, after)
             left_s = deadline - time.monotonic()
             if events or left_s <= 0 or (live is None and not await self._runs(turn_id)):
@@ -65,12 +67,17 @@ class Followers:
         """The turn when it has ended or paused; None when that takes longer than ``within_s``."""
         try:
             async with asyncio.timeout(within_s), aclosing(self.follow(caller, turn_id, after=10**8)) as events:
-                live = self._live.get(turn_id)
+                live = self._living(turn_id)
                 async for _ in events:
                     pass
         except TimeoutError:
             return None
         return live.record["turn"] if live else (await self._log.get(caller, turn_id))["turn"]
+
+    def _living(self, turn_id: str) -> LiveTurn | None:
+        """The run of the turn, unless it is over: then the log knows more, such as that a pause was cancelled."""
+        live = self._live.get(turn_id)
+        return None if live is None or live.closed else live
 
     async def _news(self, turn_id: str, live: LiveTurn | None, after: int) -> list[TurnEvent]:
         if live is None:

@@ -137,6 +137,7 @@ class Run:
         await self._leases.release(live.lease)
         live.record = after
         live.publish(*last)
+        live.close()
 
     def _end_unstored(self, error: Exception) -> None:
         """Tell the followers at least. The marker of the running turn stays, so the sweeper will end it in the log too."""

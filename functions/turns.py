@@ -143,7 +143,8 @@ class Turns:
                 yield event
 
         def forget(_: object) -> None:
-            self.live.pop(live.turn_id, None)
+            if self.live.get(live.turn_id) is live:  # it may have been resumed already
+                del self.live[live.turn_id]
 
         self.live[live.turn_id] = live
         live.task = asyncio.create_task(run.drive(events))
@@ -196,10 +197,10 @@ class Turns:
         live = self.live.get(turn_id)
         if record["state"] == "finished":
             raise TurnFinished("the turn has ended; there is nothing to stop")
-        if live is not None:
-            live.stop("cancelled")
-        elif record["state"] == "waiting":
+        if record["state"] == "waiting":  # even if its run has not quite let go yet
             await self.sweeper.end(record, "cancelled")
+        elif live is not None:
+            live.stop("cancelled")
         else:
             await self.log.ask_to_cancel(turn_id)
         return _accepted(record)
