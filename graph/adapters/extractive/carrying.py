@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from graph.adapters.extractive.glossary import alternatives
+from graph.adapters.extractive.glossary import alternatives, spaced
 from graph.stopwords import content_terms
 from graph.text import terms
 
@@ -17,7 +17,7 @@ def shares(question: str, texts: Sequence[Terms], contexts: Sequence[Terms]) -> 
     A word counts as there where another one of the same meaning is, in Chinese or English.
     """
     alike = {term: [terms(word) for word in words] for term, words in alternatives(question).items()}
-    wanted = content_terms(question)
+    wanted = content_terms(spaced(question))
     own = [{term for term in wanted if _has(text, term, alike)} for text in texts]
     having = Counter(term for found in own for term in found)
     idf = {term: math.log1p((len(texts) - having[term] + 0.5) / (having[term] + 0.5)) for term in wanted}

@@ -18,7 +18,7 @@ _NEARLY = 0.04
 """The same for one that has none."""
 _SAME = 0.7
 _SHORT_SECTION = 300
-_HALF = 0.5
+_A_THIRD = 1 / 3  # of what the older one carries of the question
 _ABOUT_THE_SAME = 0.4  # of two documents that both say when they were made
 
 
@@ -49,8 +49,9 @@ def chosen(question: str, sides: Sequence[Pick], ranked: Sequence[Pick], every: 
             kept.append(pick)
     for pick in list(kept):
         kept += [one for one in _completing(question, pick, every) if not any(_repeats(one, other) for other in kept)]
+    best = max(pick.score for pick in ranked)
     for pick in ranked:
-        _add(kept, pick, ranked[0].score, asked)
+        _add(kept, _renewed(pick, every, asked), best, asked)
     return kept[: _MOST_OF_SIDES if sides else MOST]
 
 
@@ -78,11 +79,17 @@ def _renewed(pick: Pick, every: Sequence[Candidate], asked: set[str]) -> Pick:
         other
         for other in every
         if (theirs := stated_date(other.source["passage"])) and theirs > mine
-        if other.language == one.language and other.carried >= _HALF * one.carried
+        if other.language == one.language and other.carried >= _A_THIRD * one.carried
         if contradict(one.plain, other.plain, shared=_ABOUT_THE_SAME) and _is_as_exact(other, one, asked)
+        if len({_section(one), _section(other), ""}) <= 2  # not under two headings of two subjects
     ]
     best = max(newer, key=lambda other: len(said & set(content_terms(other.plain))), default=None)
     return pick if best is None else replace(pick, candidate=best)
+
+
+def _section(one: Candidate) -> str:
+    """The heading that a statement stands under; empty where it is the title of the document."""
+    return "" if one.statement.heading == one.source["passage"]["title"] else one.statement.heading
 
 
 def _is_as_exact(newer: Candidate, older: Candidate, asked: set[str]) -> bool:

@@ -7,6 +7,7 @@ BM25 needs none.
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +28,7 @@ _LENGTH_OF_A_NAME = 2  # as much as a Chinese word
 _LATIN = re.compile(r"[A-Za-z][\w.+/=-]*|\d+(?:[.,]\d+)*|(?<!\w)\.[a-z]+")
 _NAME = re.compile(r"\w*[A-Z_]\w*[A-Z_]\w*|\w*[a-z][A-Z]\w*|\d[\w.]*")
 _PROPER = re.compile(r"(?<!^)(?<![.?!:,\"“]\s)(?<!\w)[A-Z]\w*[a-z]\w*")
+_LONE = re.compile(f"(?<![{CJK}])[{CJK}](?![{CJK}])")
 _CJK_RUN = re.compile(f"[{CJK}]+")
 
 
@@ -56,6 +58,16 @@ def names(question: str) -> list[list[str]]:
     return [*chinese, *([name, *(one for term in terms(name) for one in _to_chinese().get(term, ()))] for name in latin)]
 
 
+def spaced(question: str) -> str:
+    """The question with spaces around Chinese words that are known, without those that say nothing and lone characters.
+
+    Bigrams of two words' ends and beginnings ("假多" in 年假多少天) would be sought in vain.
+    """
+    apart = _CJK_RUN.sub(lambda run: "".join(f" {part} " if len(part) > 1 else part for part in _parts(run[0])), question)
+    kept = _LONE.sub(" ", apart)
+    return kept if terms(kept) else question
+
+
 def alternatives(question: str) -> dict[str, list[str]]:
     """Words that mean the same as those of a question, in Chinese and in the other language, by each of its search terms."""
     found: defaultdict[str, list[str]] = defaultdict(list)
@@ -69,15 +81,18 @@ def alternatives(question: str) -> dict[str, list[str]]:
 
 
 def _cut(run: str) -> list[str]:
-    """A run of Chinese cut into the longest known words from left to right, single characters between them, none empty."""
-    found: list[str] = []
+    """A run of Chinese cut into words and single characters, those that say nothing left out."""
+    return [part for part in _parts(run) if part.strip()]
+
+
+def _parts(run: str) -> Iterator[str]:
+    """The longest known words from left to right, single characters between them, a space for what says nothing."""
     at = 0
     while at < len(run):
         longest = (run[at : at + size] for size in range(_LONGEST, 0, -1))
         part = next((part for part in longest if part in _to_english() or part in _EMPTY), run[at])
         at += len(part)
-        found += [] if part in _EMPTY else [part]
-    return found
+        yield " " if part in _EMPTY else part
 
 
 @cache

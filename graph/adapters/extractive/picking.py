@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from graph.adapters.extractive.asking import lacks
 from graph.adapters.extractive.candidates import Candidate, candidates
 from graph.adapters.extractive.choosing import Pick, Ranking, chosen
 from graph.adapters.extractive.comparison import COMPARING, queries, sides
@@ -26,6 +27,8 @@ _LONGEST_EMBEDDED = 200
 _OWN_LANGUAGE_WITHIN = 3.0
 """Deviations that the best statement in the language of the answer may be behind one in another language."""
 _STANDS_OUT = 2.0
+_ABOUT_AS_NEAR, _ABOUT_AS_GOOD = 1.0, 4
+"""Deviations and ranks that a statement which answers may be behind the first one, which does not."""
 _CACHED = 4_096
 _REMEMBERED = 32  # rankings: those of the turns that run
 _FLOOR, _FLOOR_ACROSS_LANGUAGES = 1.0, -5.0
@@ -125,10 +128,19 @@ class Picker:
         own = [pick for pick in ranked if pick.candidate.language == wanted.partition("-")[0].lower()]
         others = [pick for pick in ranked if pick not in own]
         for some in (own, others):
-            if some and self._vouches(question, some[:1]):
-                return some
+            if answering := self._answering_first(question, some):
+                return answering
         least = ranked[0].score - _OWN_LANGUAGE_WITHIN * self._embedder.calibration.random_std if ranked else 0.0
         return own if own and own[0].score >= least else ranked
+
+    def _answering_first(self, question: str, ranked: Sequence[Pick]) -> list[Pick]:
+        """With what answers the question before a nearer one that says nothing of it; nothing where none answers."""
+        within = _ABOUT_AS_NEAR * self._embedder.calibration.random_std
+        is_about_it = bool(ranked) and ranked[0].candidate.carried > 0 and not lacks(question, ranked[0].candidate.words)
+        most = 1 if is_about_it else _ABOUT_AS_GOOD
+        near = [pick for pick in ranked[:most] if pick.score >= ranked[0].score - within]
+        best = next((pick for pick in near if self._vouches(question, [pick])), None)
+        return [best, *(pick for pick in ranked if pick is not best)] if best else []
 
     def _says_nothing(self, question: str, best: Pick) -> bool:
         if best.candidate.coverage > 0 and set(content_terms(question)) & set(terms(best.candidate.plain)):

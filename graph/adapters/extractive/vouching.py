@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from graph.adapters.extractive.asking import holds, kinds, without_kinds
 from graph.adapters.extractive.candidates import Candidate
-from graph.adapters.extractive.glossary import alternatives, names
+from graph.adapters.extractive.glossary import alternatives, names, spaced
 from graph.stopwords import STOPWORDS, content_terms
 from graph.text import CJK, terms
 
@@ -82,7 +82,7 @@ def _tells_only_names(question: str, best: Candidate) -> bool:
     heading above a table says of any of its rows the same.
     """
     named = {term for calls in names(question) for term in terms(calls[0])} | set(terms(best.source["passage"]["title"]))
-    rest = [term for term in content_terms(without_kinds(question)) if term not in named and not term.isdecimal()]
+    rest = [term for term in content_terms(spaced(without_kinds(question))) if term not in named and not term.isdecimal()]
     own = set(terms(best.plain))
     said = own if best.statement.kind == "row" else own | set(terms(best.context))
     if not rest:
