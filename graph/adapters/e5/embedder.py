@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["query", "passage"]
 _BULK_CHARACTERS = 16_000
-"""From here on a call is a batch that nobody waits for."""
+"""From here on a call is a batch that nobody waits for. The kind does not tell: answers embed sentences as passages, up to
+some 10,000 characters at once, while somebody waits."""
 _BULK_NICENESS = 5
 _REMEMBERED = 4096
 _RECIPE = "int8-1"
