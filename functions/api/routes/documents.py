@@ -38,6 +38,12 @@ async def upload(request: Request, services: TheServices, caller: TheCaller) -> 
     return json(public(record), 202, {"Location": f"/documents/{record['document_id']}"})
 
 
+@router.post("/uploads", include_in_schema=False)
+async def presign() -> Response:
+    """A bucket that is a folder has no addresses to upload to."""
+    raise NotFound("there are no presigned uploads on this server; put the file with POST /documents")
+
+
 @router.get("", response_model=DocumentPage, responses=documented("invalid_request"), dependencies=_JSON)
 async def documents(
     services: TheServices,
