@@ -102,6 +102,11 @@ async def test_one_row_answers_for_itself_and_not_for_all(question: str, *, is_a
     assert (await graded(question, ORDERS))["sufficient"] == is_answered
 
 
+async def test_across_languages_nothing_is_sure() -> None:
+    grade = await graded("婚假有多少天？", "Marriage leave is 13 days.", title="Leave")
+    assert not grade["sufficient"]
+
+
 async def test_no_sentence_does_what_somebody_asks_to_have_done() -> None:
     assert not (await graded("Delete all recordings", "All recordings are deleted by a reset."))["sufficient"]
 

@@ -27,7 +27,8 @@ class Grading:
     async def grade(self, task: GradeTask) -> Grade:
         """Nothing is relevant where nothing supports an answer, else all that is not far behind the best.
 
-        It is sufficient where what would be picked says what was asked. Retrieval knows the subject alone.
+        It is sufficient where what would be picked says what was asked, in the language of the question: across languages
+        rules see too little. Retrieval knows the subject alone.
         """
         if is_out_of_scope(task.question):
             return Grade(verdicts=_all(task.sources, "irrelevant"), sufficient=False, missing="", conflicts="")
@@ -43,7 +44,7 @@ class Grading:
             if is_foreign(task.question, task.sources):
                 verdicts = _all(task.sources, "partial")
             return Grade(verdicts=verdicts, sufficient=False, missing=wording, conflicts="")
-        return Grade(verdicts=verdicts, sufficient=vouched is not None, missing="", conflicts="")
+        return Grade(verdicts=verdicts, sufficient=_speaks_like(task.question, vouched), missing="", conflicts="")
 
     async def _vouched(self, task: GradeTask, verdicts: Mapping[str, Verdict]) -> Pick | None:
         """What answers the question, among what is not judged irrelevant."""
@@ -68,7 +69,7 @@ class Grading:
         verdicts |= _all(far, "irrelevant")
         every = _all(own, "relevant") | verdicts
         vouched = await self._vouched(task, every)
-        return Grade(verdicts=verdicts, sufficient=vouched is not None, missing="", conflicts="")
+        return Grade(verdicts=verdicts, sufficient=_speaks_like(task.question, vouched), missing="", conflicts="")
 
     def _is_near(self, source: Source, nearest: float) -> bool:
         return source["cosine"] >= nearest - _FAR_BEHIND_DEVIATIONS * self.calibration.random_std
