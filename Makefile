@@ -30,6 +30,7 @@ format: .venv/.dev
 lock: $(UV)  ## pin anew what pyproject.toml allows
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements.lock
 	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml --extra aws --group dev -c requirements.lock -o requirements-dev.lock
+	$(UV) pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --group infra -c requirements-dev.lock -o requirements-infra.lock
 
 clean:
 	rm -rf .venv .uv .footnote
