@@ -224,3 +224,11 @@ async def test_a_write_that_fails_changes_nothing(file: Path, index: SQLiteIndex
     damage(file, "DROP TRIGGER full")
     await index.publish(document(version="2"))
     assert await found(index, "rule") == (["a new rule"], ["a new rule"])
+
+
+async def test_stopwords_find_nothing_beside_other_terms(index: SQLiteIndex) -> None:
+    await publish(index, document(), ["An end of the rule", "Zeppelin", "The rule"])
+
+    assert (await found(index, "What is the height of a zeppelin?"))[0] == ["Zeppelin"]
+    assert (await found(index, "What is the depth of a well?"))[0] == []
+    assert (await found(index, "of the"))[0] == ["An end of the rule", "The rule"]

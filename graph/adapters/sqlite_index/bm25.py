@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from graph.adapters.sqlite_index.memory import Floats, Generation, Mask
+from graph.stopwords import STOPWORDS
 
 _K1 = 1.2
 _B = 0.75
@@ -21,14 +22,16 @@ _LONGEST_QUERY = 400
 def scores(connection: sqlite3.Connection, generation: Generation, terms: Sequence[str], seen: Mask) -> tuple[Floats, float]:
     """The score of each slot, and the highest that any passage could have for the query's 8 rarest terms.
 
-    ``seen`` are the passages that count for the statistics.
+    ``seen`` are the passages that count for the statistics. Stopwords count for nothing beside other terms: a question in
+    English would find Chinese passages by an "of" in them.
     """
     total = np.zeros(len(generation.rows), np.float32)
     passages = int(seen.sum())
     average = float(generation.lengths[seen].mean()) if passages else 1.0
     norms = _K1 * (1 - _B + _B * generation.lengths / max(average, 1.0))
     weights = []
-    for term in list(dict.fromkeys(terms))[:_LONGEST_QUERY]:
+    distinct = list(dict.fromkeys(terms))
+    for term in ([term for term in distinct if term not in STOPWORDS] or distinct)[:_LONGEST_QUERY]:
         slots, counts = generation.postings(connection, term)
         having = int(seen[slots].sum())
         weights.append(float(np.log1p((passages - having + 0.5) / (having + 0.5))) * (_K1 + 1))

@@ -31,6 +31,20 @@ WHERE d.visible AND (:after = 0 OR d.id IN (SELECT document FROM changes WHERE g
 """
 
 
+class _Postings(dict[str, Postings]):
+    """What was read last of the terms' postings, forgotten all at once when there are too many."""
+
+    _held = 0
+
+    def keep(self, term: str, postings: Postings) -> None:
+        """Threads may keep one twice, which only makes the count too high."""
+        if self._held > _POSTINGS:
+            self.clear()
+            self._held = 0
+        self._held += len(postings[0])
+        self[term] = postings
+
+
 @dataclass(frozen=True)
 class Generation:
     """The visible passages, one slot each, ordered by their rows in the file. Never changed, so threads share it."""
@@ -43,7 +57,7 @@ class Generation:
     vectors: Floats | None
     """Shape (slots, dimensions); None when they cannot be read."""
     _masks: dict[Eligible, Mask] = field(default_factory=dict)
-    _postings: dict[str, Postings] = field(default_factory=dict)
+    _postings: _Postings = field(default_factory=_Postings)
     _fields: dict[Eligible, set[str]] = field(default_factory=dict)
 
     def mask(self, connection: sqlite3.Connection, eligible: Eligible) -> Mask:
@@ -65,9 +79,7 @@ class Generation:
             table = np.array(counted, np.int64).reshape(-1, 2)
             slots, is_visible = self._slots(table[:, 0])
             postings = slots[is_visible], table[is_visible, 1].astype(np.float32)
-            if sum(len(known) for known, _ in list(self._postings.values())) > _POSTINGS:
-                self._postings.clear()
-            self._postings[term] = postings
+            self._postings.keep(term, postings)
         return postings
 
     def fields(self, connection: sqlite3.Connection, eligible: Eligible) -> set[str]:
