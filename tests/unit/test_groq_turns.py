@@ -18,7 +18,7 @@ from tests.standins.passages import passage
 
 QUICK = Patience(connect=0.5, first_token=0.3, between_tokens=0.3, backoff=0.01, cool_down=0.05)
 SIMPLE = "How long do refunds abroad take?"
-HARD = "Compare refunds abroad with refunds for colleagues in another office, and say who pays the taxi"
+HARD = "Compare refunds abroad with refunds at home, and say how long each takes"
 DISCREDITED: dict[Profile, set[str]] = {
     "ghost_citations": {"answered", "partial"},
     "no_citations": {"unanswerable"},
