@@ -21,7 +21,7 @@ def accepts(*offered: str) -> Callable[[Request], str]:
         ranges = _ranges(", ".join(request.headers.getlist("accept")) or "*/*")
         best = max(offered, key=lambda media: _quality(media, ranges))
         if _quality(best, ranges) <= 0:
-            raise NotAcceptable(f"this route answers with {' or '.join(offered)}; accept one of them")
+            raise NotAcceptable(f"this route answers with {' or '.join(dict.fromkeys(offered))}; accept that")
         return best
 
     return choose
