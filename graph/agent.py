@@ -95,6 +95,7 @@ class Agent:
             filters=filters,
             language=tongue,
             seconds=work.seconds,
+            origin=work.origin,
         )
 
     async def _play(self, run: Run, thread: str, start: Question | Command[str]) -> AsyncGenerator[Event]:

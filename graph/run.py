@@ -22,7 +22,7 @@ from graph.state import Deps, Question, Result, Spent, State
 from graph.tools import TOOLS
 from graph.tools.toolbox import Desk, Toolbox
 from graph.tracing import Trace, TracedBudget
-from graph.turn import Clarification, ErrorCode, Event, Finished, Usage
+from graph.turn import Clarification, ErrorCode, Event, Finished, Origin, Usage
 from graph.wording import say
 
 _log = logging.getLogger(__name__)
@@ -45,9 +45,10 @@ class Run:
         filters: tuple[Condition, ...],
         language: str,
         seconds: float,
+        origin: Origin | None,
     ) -> None:
         """``seconds`` is what this run may take."""
-        self.trace = Trace()
+        self.trace = Trace.of(origin)
         self._language = language
         self._seconds = seconds
         self._budget = TracedBudget(

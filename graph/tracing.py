@@ -1,7 +1,8 @@
 """One trace per turn, by OpenTelemetry's GenAI conventions: recorded as plain data, handed to OpenTelemetry afterwards.
 
 Spans are kept with the turn in any case. Replaying them when the turn is over (``adapters/otlp.py``) costs the turn
-nothing, and lets the SDK and its exporter (0.2 s of import) wait until after the first answer.
+nothing, and lets the SDK and its exporter (0.2 s of import) wait until after the first answer. Work that begins in one
+process and goes on in another carries its `Origin` along, and the last one sends it all.
 """
 
 import secrets
@@ -10,27 +11,49 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Self
 
 from graph.reasoner import Budget, ModelCall
-from graph.turn import TraceSpan
+from graph.turn import Origin, TraceSpan
 
 _parent: ContextVar[str | None] = ContextVar("footnote_span", default=None)
 
 
 @dataclass(kw_only=True)
 class Trace:
-    """The spans of a turn."""
+    """The spans of a turn, or of a file that is read."""
 
     trace_id: str = field(default_factory=lambda: secrets.token_hex(16))
+    parent_id: str | None = None
+    """The span, of somebody else perhaps, that ours belong to."""
     spans: list[TraceSpan] = field(default_factory=list)
     began: float = field(default_factory=time.perf_counter)
     began_ns: int = field(default_factory=time.time_ns)
+
+    @classmethod
+    def of(cls, origin: Origin | None) -> Self:
+        """A trace that goes on, and counts from the same moment; a new one where there is none to go on with."""
+        if origin is None:
+            return cls()
+        ago_s = max(0, time.time_ns() - origin["began_ns"]) / 1e9
+        return cls(
+            trace_id=origin["trace_id"],
+            parent_id=origin["parent_id"],
+            spans=list(origin["spans"]),
+            began=time.perf_counter() - ago_s,
+            began_ns=origin["began_ns"],
+        )
+
+    def origin(self) -> Origin:
+        """What another process goes on with: its spans belong to the one that is open here."""
+        parent_id = _parent.get() or self.parent_id
+        return Origin(trace_id=self.trace_id, parent_id=parent_id, began_ns=self.began_ns, spans=list(self.spans))
 
     @contextmanager
     def span(self, name: str, attributes: Mapping[str, object] | None = None) -> Iterator[dict[str, object]]:
         """Record what happens inside; more attributes may be put into the dict it gives."""
         facts = dict(attributes or {})
-        span_id, parent_id = secrets.token_hex(8), _parent.get()
+        span_id, parent_id = secrets.token_hex(8), _parent.get() or self.parent_id
         token = _parent.set(span_id)
         start_ms = self._ms()
         try:
@@ -54,7 +77,9 @@ class Trace:
             "footnote.outcome": call.outcome,
             "footnote.cost_usd": call.cost_usd,
         }
-        self._add(secrets.token_hex(8), _parent.get(), f"chat {call.model}", max(0.0, self._ms() - call.ms), facts)
+        self._add(
+            secrets.token_hex(8), _parent.get() or self.parent_id, f"chat {call.model}", max(0.0, self._ms() - call.ms), facts
+        )
 
     def _ms(self) -> float:
         return (time.perf_counter() - self.began) * 1000

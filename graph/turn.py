@@ -15,6 +15,30 @@ ErrorCode = Literal["model_unavailable", "index_unavailable", "deadline", "crash
 Intent = Literal["lookup", "multi_hop", "comparison", "summary", "action", "out_of_scope"]
 
 
+class TraceSpan(TypedDict):
+    """A span of the turn's trace."""
+
+    span_id: str
+    parent_id: str | None
+    name: str
+    start_ms: float
+    """Since the turn began."""
+    duration_ms: float
+    attributes: dict[str, object]
+
+
+class Origin(TypedDict):
+    """Where a trace comes from, as plain data: it goes from one process to the next."""
+
+    trace_id: str
+    parent_id: str | None
+    """The span that the next ones belong to."""
+    began_ns: int
+    """Unix time from which spans count."""
+    spans: list[TraceSpan]
+    """Those that are over."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ask:
     """One question to the agent."""
@@ -29,6 +53,8 @@ class Ask:
     """BCP 47 tag of the answer; None: the question's language."""
     seconds: float
     """How long the turn may take."""
+    origin: Origin | None = None
+    """Of its trace; None: it begins here."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +68,7 @@ class Resume:
     """The answer to a question, or whether an action is approved."""
     access: Access
     seconds: float
+    origin: Origin | None = None
 
 
 class Citation(TypedDict):
@@ -106,18 +133,6 @@ class PassageBrief(TypedDict):
     title: str
     page: NotRequired[int]
     score: float
-
-
-class TraceSpan(TypedDict):
-    """A span of the turn's trace."""
-
-    span_id: str
-    parent_id: str | None
-    name: str
-    start_ms: float
-    """Since the turn began."""
-    duration_ms: float
-    attributes: dict[str, object]
 
 
 # --- Events: what happens while a turn runs ---------------------------------------------------------------------------

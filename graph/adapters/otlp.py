@@ -1,4 +1,8 @@
-"""Finished traces, replayed into OpenTelemetry's SDK and sent by OTLP. Imported after the first answer."""
+"""Finished traces, replayed into OpenTelemetry's SDK and sent by OTLP. Imported after the first answer.
+
+CloudWatch takes OTLP at ``https://xray.REGION.amazonaws.com/v1/traces``, signed like every request to AWS
+(https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch-OTLPEndpoint.html).
+"""
 
 import threading
 from collections.abc import Sequence
@@ -53,7 +57,7 @@ class TraceExporter:
             start_ns = trace.began_ns + int(span["start_ms"] * 1e6)
             replayed = self._tracer.start_span(
                 span["name"],
-                context=contexts.get(span["parent_id"] or ""),
+                context=contexts.get(span["parent_id"] or "") or _elsewhere(trace.trace_id, span["parent_id"]),
                 start_time=start_ns,
                 attributes={key: _attribute(value) for key, value in span["attributes"].items()},
             )
@@ -63,6 +67,16 @@ class TraceExporter:
     def close(self) -> None:
         """Send what is queued."""
         self._provider.shutdown()
+
+
+def _elsewhere(trace_id: str, parent_id: str | None) -> Context | None:
+    """A span of somebody else, who sends it himself."""
+    if parent_id is None:
+        return None
+    remote = otel.SpanContext(
+        int(trace_id, 16), int(parent_id, 16), is_remote=True, trace_flags=otel.TraceFlags(otel.TraceFlags.SAMPLED)
+    )
+    return otel.set_span_in_context(otel.NonRecordingSpan(remote))
 
 
 def _parents_first(spans: Sequence[TraceSpan]) -> list[TraceSpan]:

@@ -1,5 +1,6 @@
 """Traces: recorded while a turn runs, replayed into OpenTelemetry when it is over."""
 
+import json
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from graph.adapters.otlp import TraceExporter
 from graph.reasoner import ModelCall
 from graph.tracing import Trace, TracedBudget
+from graph.turn import Origin
 
 
 def test_spans_nest_as_the_work_did_and_keep_their_ids() -> None:
@@ -51,3 +53,27 @@ def test_the_exporter_is_not_loaded_to_answer() -> None:
     code = "import sys, graph.agent, graph.wiring; print([m for m in sys.modules if 'otlp' in m])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603  # our own code
     assert done.stdout.strip() == "[]"
+
+
+def test_a_trace_goes_on_in_another_process() -> None:
+    first = Trace(parent_id="00000000000000aa")
+    with first.span("websocket ask"):
+        origin: Origin = json.loads(json.dumps(first.origin()))
+    origin["spans"] = first.spans
+    second, exporter = Trace.of(origin), InMemorySpanExporter()
+    with second.span("turn"):
+        pass
+    sender = TraceExporter(exporter)
+    sender.export(second)
+    sender.close()
+    outer, inner = (
+        next(span for span in exporter.get_finished_spans() if span.name == name) for name in ("websocket ask", "turn")
+    )
+    assert outer.parent is not None
+    assert inner.parent is not None
+    assert (outer.parent.span_id, inner.parent.span_id) == (0xAA, outer.context.span_id)
+    assert outer.context.trace_id == inner.context.trace_id
+    assert outer.start_time is not None
+    assert inner.start_time is not None
+    assert outer.start_time <= inner.start_time
+    assert all(span["start_ms"] >= 0 for span in second.spans)
