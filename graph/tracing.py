@@ -5,6 +5,7 @@ nothing, and lets the SDK and its exporter (0.2 s of import) wait until after th
 process and goes on in another carries its `Origin` along, and the last one sends it all.
 """
 
+import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,12 @@ from typing import Self
 from graph.reasoner import Budget, ModelCall
 from graph.turn import Origin, TraceSpan
 
+_TRACEPARENT = re.compile(
+    r"[0-9a-f]{2}-(?!0{32})(?P<time>[0-9a-f]{8})(?P<rest>[0-9a-f]{24})-(?!0{16})(?P<parent>[0-9a-f]{16})-[0-9a-f]{2}.*"
+)
+"""https://www.w3.org/TR/trace-context/#traceparent-header"""
+_AMAZON = re.compile(r"(?:.*;)?\s*Root=1-(?P<time>[0-9a-f]{8})-(?P<rest>[0-9a-f]{24})(?:;\s*Parent=(?P<parent>[0-9a-f]{16}))?")
+"""https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader"""
 _parent: ContextVar[str | None] = ContextVar("footnote_span", default=None)
 
 
@@ -44,10 +51,22 @@ class Trace:
             began_ns=origin["began_ns"],
         )
 
-    def origin(self) -> Origin:
-        """What another process goes on with: its spans belong to the one that is open here."""
-        parent_id = _parent.get() or self.parent_id
-        return Origin(trace_id=self.trace_id, parent_id=parent_id, began_ns=self.began_ns, spans=list(self.spans))
+    @classmethod
+    def continuing(cls, headers: Mapping[str, str]) -> Self:
+        """The trace of a request, as W3C's or AWS's header names it; a new one where neither does."""
+        fields = {name.lower(): value for name, value in headers.items()}
+        found = _TRACEPARENT.fullmatch(fields.get("traceparent", "").strip()) or _AMAZON.match(
+            fields.get("x-amzn-trace-id", "")
+        )
+        if found is None:
+            return cls()
+        return cls(trace_id="".join(found.group("time", "rest")), parent_id=found["parent"])
+
+    def received(self, name: str, attributes: Mapping[str, object] | None = None) -> Origin:
+        """Record all that was done up to now as one span, and give what another process needs to go on below it."""
+        span_id = secrets.token_hex(8)
+        self._add(span_id, self.parent_id, name, 0.0, dict(attributes or {}))
+        return Origin(trace_id=self.trace_id, parent_id=span_id, began_ns=self.began_ns, spans=list(self.spans))
 
     @contextmanager
     def span(self, name: str, attributes: Mapping[str, object] | None = None) -> Iterator[dict[str, object]]:

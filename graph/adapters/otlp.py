@@ -4,6 +4,7 @@ CloudWatch takes OTLP at ``https://xray.REGION.amazonaws.com/v1/traces``, signed
 (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch-OTLPEndpoint.html).
 """
 
+import os
 import threading
 from collections.abc import Sequence
 
@@ -18,6 +19,8 @@ from opentelemetry.util.types import AttributeValue
 
 from graph.tracing import Trace
 from graph.turn import TraceSpan
+
+_OF_AWS = ".amazonaws.com"
 
 
 class _RecordedIds(IdGenerator):
@@ -46,7 +49,7 @@ class TraceExporter:
         self._provider = TracerProvider(
             resource=Resource.create({"service.name": "footnote"}), id_generator=self._ids, shutdown_on_exit=False
         )
-        self._provider.add_span_processor(BatchSpanProcessor(exporter or OTLPSpanExporter()))
+        self._provider.add_span_processor(BatchSpanProcessor(exporter or _exporter()))
         self._tracer = self._provider.get_tracer("footnote")
 
     def export(self, trace: Trace) -> None:
@@ -67,6 +70,14 @@ class TraceExporter:
     def close(self) -> None:
         """Send what is queued."""
         self._provider.shutdown()
+
+
+def _exporter() -> SpanExporter:
+    if not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "").rstrip("/").endswith(_OF_AWS):
+        return OTLPSpanExporter()
+    from graph.adapters.otlp_signed import signed_session  # noqa: PLC0415  # boto3 is not there on a laptop
+
+    return OTLPSpanExporter(session=signed_session())
 
 
 def _elsewhere(trace_id: str, parent_id: str | None) -> Context | None:

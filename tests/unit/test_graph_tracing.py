@@ -57,9 +57,7 @@ def test_the_exporter_is_not_loaded_to_answer() -> None:
 
 def test_a_trace_goes_on_in_another_process() -> None:
     first = Trace(parent_id="00000000000000aa")
-    with first.span("websocket ask"):
-        origin: Origin = json.loads(json.dumps(first.origin()))
-    origin["spans"] = first.spans
+    origin: Origin = json.loads(json.dumps(first.received("websocket ask")))
     second, exporter = Trace.of(origin), InMemorySpanExporter()
     with second.span("turn"):
         pass
@@ -77,3 +75,41 @@ def test_a_trace_goes_on_in_another_process() -> None:
     assert inner.start_time is not None
     assert outer.start_time <= inner.start_time
     assert all(span["start_ms"] >= 0 for span in second.spans)
+
+
+@pytest.mark.parametrize(
+    ("header", "trace_id", "parent_id"),
+    [
+        (
+            {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
+            "0af7651916cd43dd8448eb211c80319c",
+            "b7ad6b7169203331",
+        ),
+        ({"X-Amzn-Trace-Id": "Root=1-692cd3e0-0123456789abcdef01234567"}, "692cd3e00123456789abcdef01234567", None),
+        (
+            {"x-amzn-trace-id": "Root=1-692cd3e0-0123456789abcdef01234567;Parent=53995c3f42cd8ad8;Sampled=1"},
+            "692cd3e00123456789abcdef01234567",
+            "53995c3f42cd8ad8",
+        ),
+    ],
+)
+def test_a_callers_trace_is_continued(header: dict[str, str], trace_id: str, parent_id: str | None) -> None:
+    trace = Trace.continuing(header)
+    assert (trace.trace_id, trace.parent_id) == (trace_id, parent_id)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {},
+        {"traceparent": "00-zz-b7ad6b7169203331-01"},
+        {"traceparent": "00-00000000000000000000000000000000-b7ad6b7169203331-01"},
+        {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01"},
+        {"x-amzn-trace-id": "Self=1-692cd3e0-0123456789abcdef01234567"},
+        {"x-amzn-trace-id": "Root=1-nothing"},
+    ],
+)
+def test_a_header_that_names_no_trace_begins_a_new_one(header: dict[str, str]) -> None:
+    first, second = Trace.continuing(header), Trace.continuing(header)
+    assert first.trace_id != second.trace_id
+    assert first.parent_id is None
