@@ -2,12 +2,13 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NotRequired, Protocol, TypedDict
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal, NotRequired, Protocol, TypedDict
 
 from graph.filters import Condition
+
+if TYPE_CHECKING:  # who authorizes and who takes frames needs no numpy
+    import numpy as np
+    from numpy.typing import NDArray
 
 MetaValue = str | int | float | bool | list[str]
 Json = dict[str, object]
@@ -76,7 +77,7 @@ class Embedder(Protocol):
     """Tokens of one text that are read in one window."""
     calibration: Calibration
 
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> NDArray[np.float32]:
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> "NDArray[np.float32]":
         """Vectors of the texts, shape (len(texts), dimensions), each of length 1.
 
         Raises:
@@ -101,7 +102,7 @@ class IndexQuery:
     """One query of a wave."""
 
     text: str
-    vector: NDArray[np.float32] | None
+    vector: "NDArray[np.float32] | None"
     """Shape (dimensions,); None when the embedder is down: the k-NN arm is then left out."""
     document_id: str | None = None
     """Search inside this document only."""
@@ -163,7 +164,7 @@ class PassageIndex(Protocol):
         """Names of metadata fields that visible documents have, ``path`` and ``title`` among them."""
         ...
 
-    async def vectors(self, texts_sha256: Sequence[str], model: str) -> dict[str, NDArray[np.float32]]:
+    async def vectors(self, texts_sha256: Sequence[str], model: str) -> "dict[str, NDArray[np.float32]]":
         """Vectors already stored for these embedded texts, so that nothing is embedded twice."""
         ...
 
@@ -171,7 +172,7 @@ class PassageIndex(Protocol):
         self,
         document: Document,
         passages: Sequence[Passage],
-        vectors: NDArray[np.float32],
+        vectors: "NDArray[np.float32]",
         *,
         texts_sha256: Sequence[str],
         model: str,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from graph.errors import InvalidSetting
@@ -28,6 +28,17 @@ class Settings(BaseSettings):
     """Least severe level that is logged."""
     token: SecretStr | None = None
     """Bearer token that `footnote ask --url` sends."""
+
+    auth_issuer: str | None = None
+    """Issuer whose tokens are believed (`iss`)."""
+    auth_audience: str | None = None
+    """Whom tokens are meant for (`aud`, or `client_id` in a token without it)."""
+    auth_jwks_url: str | None = Field(default=None, validate_default=True)
+    """Address of the issuer's keys. Without it there is one local user of tenant `default`."""
+    auth_tenant_claim: str = "custom:tenant"
+    """Claim that names the tenant."""
+    auth_groups_claim: str = "cognito:groups"
+    """Claim that names the groups."""
 
     groq_api_key: SecretStr | None = Field(default=None, validation_alias="GROQ_API_KEY")
     """Groq's key. Without it answers are extractive."""
@@ -68,6 +79,23 @@ class Settings(BaseSettings):
     """Embedding model."""
     fusion: Literal["absolute", "rrf"] = "absolute"
     """How the two arms of a search become one list."""
+
+    @field_validator("auth_jwks_url")
+    @classmethod
+    def _all_or_none_of_the_issuer(cls, url: str | None, read: ValidationInfo) -> str | None:
+        """With one of the three missing a server would let everybody in, or nobody."""
+        parts = {"AUTH_JWKS_URL": url} | {name.upper(): read.data.get(name) for name in ("auth_issuer", "auth_audience")}
+        missing = [f"{PREFIX}{name}" for name, value in parts.items() if not value]
+        if 0 < len(missing) < len(parts):
+            raise ValueError(f"identity also needs {' and '.join(missing)}")
+        if url and not url.startswith(("https://", "http://")):
+            raise ValueError("an address is needed, such as https://issuer.example/.well-known/jwks.json")
+        return url
+
+    @property
+    def has_identity(self) -> bool:
+        """Whether callers prove who they are."""
+        return self.auth_jwks_url is not None
 
     @property
     def has_model(self) -> bool:
