@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 from urllib.parse import unquote_plus
 
 LAST_ATTEMPT = 5
@@ -24,6 +24,10 @@ class Change:
     message_id: str = ""
     """Of the queue's message that brought it; empty outside of a queue."""
     attempt: int = 1
+    happened_at: str = ""
+    """ISO 8601, by the clock of S3; empty where the event does not say."""
+    trace: str = ""
+    """``X-Amzn-Trace-Id`` of the message."""
 
 
 def is_queue(event: Mapping[str, Any]) -> bool:
@@ -44,15 +48,28 @@ def changes(event: Mapping[str, Any]) -> list[Change]:
         raise NotAnEvent(f"not an event of an object: {error!r} is missing or wrong") from error
 
 
-def messages(event: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any] | None, int]]:
-    """Id, content (None where it is no JSON object) and attempt of each message in a queue's batch."""
+class Delivery(TypedDict):
+    """Which message of a queue brought a change, and how often."""
+
+    message_id: str
+    attempt: int
+    trace: str
+
+
+def messages(event: Mapping[str, Any]) -> Iterator[tuple[Delivery, Mapping[str, Any] | None]]:
+    """Each message in a queue's batch with its content, None where it is no JSON object."""
     for record in event["Records"]:
         try:
             content = json.loads(record["body"])
         except ValueError:
             content = None
-        attempt = int(record.get("attributes", {}).get("ApproximateReceiveCount", 1))
-        yield record["messageId"], cast("Mapping[str, Any]", content) if isinstance(content, dict) else None, attempt
+        attributes = record.get("attributes", {})
+        delivery = Delivery(
+            message_id=record["messageId"],
+            attempt=int(attributes.get("ApproximateReceiveCount", 1)),
+            trace=attributes.get("AWSTraceHeader", ""),
+        )
+        yield delivery, cast("Mapping[str, Any]", content) if isinstance(content, dict) else None
 
 
 def _changes(event: Mapping[str, Any]) -> Iterator[Change]:
@@ -60,9 +77,13 @@ def _changes(event: Mapping[str, Any]) -> Iterator[Change]:
         return
     if "detail-type" in event:
         item = event["detail"]["object"]
-        yield Change(key=item["key"], sequencer=item.get("sequencer", ""), bytes=item.get("size", 0))
+        yield _change(item["key"], item, event.get("time", ""))
         return
     for record in event["Records"]:
         item = record["s3"]["object"]
         key = unquote_plus(item["key"], errors="surrogateescape")
-        yield Change(key=key, sequencer=item.get("sequencer", ""), bytes=item.get("size", 0))
+        yield _change(key, item, record.get("eventTime", ""))
+
+
+def _change(key: str, item: Mapping[str, Any], happened_at: str) -> Change:
+    return Change(key=key, sequencer=item.get("sequencer", ""), bytes=item.get("size", 0), happened_at=happened_at)

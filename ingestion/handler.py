@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict
 
@@ -10,6 +10,7 @@ from graph.event_loop import run
 from graph.wiring import Wiring, wiring
 from ingestion.events import Change, NotAnEvent, changes, is_queue, messages
 from ingestion.lifecycle import Lifecycle
+from ingestion.settled import Settled
 
 _LOG = logging.getLogger(__name__)
 _SIDE_BY_SIDE = 3
@@ -30,57 +31,72 @@ class Answer(TypedDict):
 
 def handler(event: Mapping[str, Any], _context: object) -> Answer:
     """Entry point of the Lambda."""
-    return run(consume(event, wiring()))
+    from ingestion.metrics import emit  # noqa: PLC0415  # Powertools, which a laptop has not
+
+    return run(consume(event, wiring(), observe=emit))
 
 
-async def consume(event: Mapping[str, Any], wiring: Wiring) -> Answer:
+async def consume(
+    event: Mapping[str, Any], wiring: Wiring, *, observe: Callable[[Sequence[Settled]], None] | None = None
+) -> Answer:
     """Apply an S3 notification, an EventBridge event, or a queue's batch of them; small files first, each by itself.
+
+    ``observe`` is told what became of each change.
 
     Raises:
         ExceptionGroup: outside of a queue, some changes could not be applied: the caller tries again.
     """
-    lifecycle = Lifecycle(wiring)
-    if not is_queue(event):
-        errors = [error for error in (await _apply(lifecycle, changes(event))).values() if error]
-        if errors:
-            raise ExceptionGroup("some changes could not be applied", errors)
-        return {"batchItemFailures": []}
     failed: dict[str, None] = {}
-    found = list(_batch(event, failed))
-    for change, error in (await _apply(lifecycle, found)).items():
-        if error:
-            failed[change.message_id] = None
+    found = list(_batch(event, failed)) if is_queue(event) else changes(event)
+    settled = await _apply(Lifecycle(wiring), found)
+    if observe is not None:
+        observe(settled)
+    if wiring.settings.otlp_endpoint:
+        await asyncio.to_thread(_export, wiring, settled)
+    errors = [one.error for one in settled if one.error]
+    if errors and not is_queue(event):
+        raise ExceptionGroup("some changes could not be applied", errors)
+    failed |= {one.change.message_id: None for one in settled if one.error}
     return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}
 
 
+def _export(wiring: Wiring, settled: Sequence[Settled]) -> None:
+    for one in settled:
+        wiring.exporter.export(one.trace)
+    wiring.exporter.flush()
+
+
 def _batch(event: Mapping[str, Any], failed: dict[str, None]) -> Iterator[Change]:
-    for message_id, content, attempt in messages(event):
+    for delivery, content in messages(event):
         try:
             for change in changes(content or {}):
-                yield replace(change, message_id=message_id, attempt=attempt)
+                yield replace(change, **delivery)
         except NotAnEvent as error:
-            _LOG.error("message %s: %s", message_id, error)
-            failed[message_id] = None
+            _LOG.error("message %s: %s", delivery["message_id"], error)
+            failed[delivery["message_id"]] = None
 
 
-async def _apply(lifecycle: Lifecycle, found: list[Change]) -> dict[Change, Exception | None]:
+async def _apply(lifecycle: Lifecycle, found: Sequence[Change]) -> list[Settled]:
     """What became of each change. Changes of one key follow each other."""
     gate = asyncio.Semaphore(_SIDE_BY_SIDE)
-    outcomes: dict[Change, Exception | None] = {}
+    settled: list[Settled] = []
     by_key: dict[str, list[Change]] = {}
     for change in sorted(found, key=lambda change: (change.bytes, change.sequencer)):
         by_key.setdefault(change.key, []).append(change)
 
     async def follow(of_key: list[Change]) -> None:
         for change in of_key:
-            outcomes[change] = None
+            one = Settled(change)
+            settled.append(one)
             async with gate:
                 try:
-                    await lifecycle.settle(change)
+                    with one.trace.span("ingest") as facts:
+                        one.record = await lifecycle.settle(change, one.trace)
+                        facts.update(one.facts())
                 except Exception as error:  # noqa: BLE001  # one file never holds up another; the caller hears of each
-                    outcomes[change] = error
+                    one.error = error
 
     async with asyncio.TaskGroup() as group:
         for of_key in by_key.values():
             group.create_task(follow(of_key))
-    return outcomes
+    return settled

@@ -7,6 +7,7 @@ next one to read the same version stores the same passages under the same ids.
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from contextlib import aclosing, suppress
 
 from graph.documents import (
@@ -20,6 +21,8 @@ from graph.documents import (
 )
 from graph.errors import BadName, FootnoteError, NotFound, Unavailable
 from graph.keys import check_path, is_hidden, place_of
+from graph.ports import Passage
+from graph.tracing import Trace
 from graph.wiring import Wiring
 from ingestion.claims import Claim, Superseded
 from ingestion.embedding import embedded
@@ -37,20 +40,24 @@ class Lifecycle:
         self._bucket, self._index, self._embedder = wiring.bucket, wiring.index, wiring.embedder
         self._documents = Documents(wiring.table)
 
-    async def settle(self, change: Change) -> None:
-        """Make registry and index what the bucket says of a key. Raises what another try may cure."""
+    async def settle(self, change: Change, trace: Trace) -> DocumentRecord | None:
+        """Make registry and index what the bucket says of a key. Raises what another try may cure.
+
+        Returns:
+            The record of a document that was read or given up; None where nothing had to be read.
+        """
         place = place_of(change.key)
         if place is None or is_hidden(place[1]):
-            return
+            return None
         try:
-            await self._settle(*place, change)
+            return await self._settle(*place, change, trace)
         except Exception as error:
             _LOG.exception("document %s, attempt %d", document_id(*place), change.attempt)
             if change.attempt >= LAST_ATTEMPT:
                 await self._give_up(*place, error)
             raise
 
-    async def _settle(self, tenant: str, path: str, change: Change) -> None:
+    async def _settle(self, tenant: str, path: str, change: Change, trace: Trace) -> DocumentRecord | None:
         while (claim := await self._claim(tenant, path, change)) is not None:
             body = await self._bucket.get(change.key)
             if body is None or await self._bucket.head(change.key) != claim.info:
@@ -58,10 +65,12 @@ class Lifecycle:
             with suppress(Superseded):
                 try:
                     check_path(path)
-                    await self._read(claim, body)
+                    await self._read(claim, body, trace)
                 except (FileFailure, BadName) as failure:
                     await self._fail(claim, failure)
-            return
+                return claim.record
+            return None
+        return None
 
     async def _claim(self, tenant: str, path: str, change: Change) -> Claim | None:
         """The right to read what is in the bucket now; None where the document already says the same."""
@@ -86,12 +95,23 @@ class Lifecycle:
             if stored is not None:
                 return Claim(self._documents, stored, info)
 
-    async def _read(self, claim: Claim, body: bytes) -> None:
+    async def _read(self, claim: Claim, body: bytes, trace: Trace) -> None:
         """Parse, chunk, embed, and publish the version as a whole."""
-        reading = await asyncio.to_thread(read, body, claim.record, claim.info.metadata)
+        with trace.span("parse"):
+            reading = await asyncio.to_thread(read, body, claim.record, claim.info.metadata)
         await claim.advance(stage="chunking", title=reading.title, meta=reading.meta, groups=reading.groups)
-        passages = await asyncio.to_thread(cut, reading, claim.record, self._embedder)
+        with trace.span("chunk"):
+            passages = await asyncio.to_thread(cut, reading, claim.record, self._embedder)
         await claim.advance(stage="embedding", warnings=reading.parsed.warnings)
+        with trace.span("embed"):
+            await self._stage(claim, passages)
+        await claim.advance(stage="indexing", progress=1)
+        with trace.span("index"):
+            await self._publish(claim)
+        await claim.advance(status="ready", passages=len(passages), characters=len(reading.parsed.text))
+
+    async def _stage(self, claim: Claim, passages: Sequence[Passage]) -> None:
+        """Embed part by part; what is embedded is stored at once, and not visible yet."""
         done = 0
         async with aclosing(embedded(passages, self._embedder, self._index)) as parts:
             async for part in parts:
@@ -100,13 +120,13 @@ class Lifecycle:
                 )
                 done += len(part.passages)
                 await claim.tell(done / len(passages))
-        await claim.advance(stage="indexing", progress=1)
+
+    async def _publish(self, claim: Claim) -> None:
         try:
             await self._index.publish(claim.document)
         except NotFound:  # what was staged is gone: by a newer version or a removal, if this worker slept too long
             await claim.advance()
             raise
-        await claim.advance(status="ready", passages=len(passages), characters=len(reading.parsed.text))
 
     async def _fail(self, claim: Claim, failure: FileFailure | BadName) -> None:
         """Nothing answers from a file that cannot be read, not even what was there before it."""

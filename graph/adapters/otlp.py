@@ -67,8 +67,12 @@ class TraceExporter:
             replayed.end(end_time=start_ns + int(span["duration_ms"] * 1e6))
             contexts[span["span_id"]] = otel.set_span_in_context(replayed)
 
+    def flush(self) -> None:
+        """Send what is queued: where a process is frozen between two events nothing is sent in the background."""
+        self._provider.force_flush()
+
     def close(self) -> None:
-        """Send what is queued."""
+        """Send what is queued, and take no more."""
         self._provider.shutdown()
 
 
