@@ -94,7 +94,9 @@ class Toolbox:
         attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool.name, "footnote.calls": len(wave)}
         with self._desk.trace.span(f"execute_tool {tool.name}", attributes) as facts:
             answers = await tool.run(wave, self._desk)
-            facts["footnote.passages"] = sum(len(answer.found) for answer in answers if isinstance(answer, Finding))
+            findings = [answer for answer in answers if isinstance(answer, Finding)]
+            facts["footnote.passages"] = sum(len(finding.found) for finding in findings)
+            facts["footnote.degraded"] = sorted({arm for finding in findings for arm in finding.degraded})
             return answers
 
     async def close(self) -> None:
