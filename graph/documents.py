@@ -129,7 +129,7 @@ def fresh(tenant: str, path: str, info: ObjectInfo, *, uri: str, previous: Docum
         "warnings": [],
         "created_at": old["created_at"] if old else now,
         "updated_at": now,
-        "sequencer": info.sequencer,
+        "sequencer": info.sequencer or (previous["sequencer"] if previous else ""),  # S3 tells it with events only
         "revision": "",
     }
 
@@ -254,4 +254,4 @@ def _partition(tenant: str) -> str:
 
 def _is_known(record: DocumentRecord, info: ObjectInfo) -> bool:
     same = record["version"] == version_of(info) and not _failed_us(record)
-    return same or is_older(info.sequencer, than=record["sequencer"])
+    return same or (info.sequencer != "" and is_older(info.sequencer, than=record["sequencer"]))

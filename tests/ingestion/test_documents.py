@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from graph.documents import DocumentError, document_id, is_older
+from graph.documents import DocumentError, document_id, is_older, version_of
 from graph.errors import BadName, NotFound
 from graph.keys import check_path, key_of, place_of
 from graph.metadata import as_text, typed
@@ -72,6 +72,13 @@ def test_sequencers_compare_as_s3_defines_it() -> None:
     assert not is_older("0055AED6DCD90281E5", than="0055AED6DCD90281E5")
     assert not is_older("0055AED6", than="0055AED600")
     assert is_older("0055AED6", than="0055AED601")
+
+
+async def test_a_put_that_names_no_sequencer_is_known_and_keeps_the_last_one(laptop: Laptop) -> None:
+    """S3 tells the sequencer with its events only."""
+    await laptop.documents.pending(TENANT, "a.md", info("a.md", "1", "02"), uri="")
+    record = await laptop.documents.pending(TENANT, "a.md", info("a.md", "2", ""), uri="")
+    assert (record["version"], record["sequencer"]) == (version_of(info("a.md", "2", "")), "02")
 
 
 async def test_a_file_that_was_put_is_pending_until_it_is_read(laptop: Laptop) -> None:
