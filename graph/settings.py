@@ -42,6 +42,8 @@ class Settings(BaseSettings):
 
     groq_api_key: SecretStr | None = Field(default=None, validation_alias="GROQ_API_KEY")
     """Groq's key. Without it answers are extractive."""
+    groq_secret: str | None = None
+    """Secret (name or ARN in Secrets Manager) whose text is Groq's key; it is read again every few minutes."""
     groq_base_url: str | None = Field(default=None, validation_alias="GROQ_BASE_URL")
     """Another address that speaks Groq's API."""
     model_strong: str = "openai/gpt-oss-120b"
@@ -75,6 +77,29 @@ class Settings(BaseSettings):
     thread_ttl_days: int = Field(default=90, ge=1)
     """Days after its last turn that a thread is kept."""
 
+    table: str | None = None
+    """DynamoDB table of turns, documents and leases. Without it they are in the home."""
+    bucket: str | None = None
+    """S3 bucket of the files. Without it they are in the home."""
+    checkpoints_table: str | None = Field(default=None, validate_default=True)
+    """DynamoDB table of what conversations remember. Without it that is in the home."""
+    worker: str | None = None
+    """Lambda function (name or ARN) that runs turns. Without it they run in the process that is asked."""
+    callback_url: str | None = None
+    """Address by which API Gateway takes what is sent to WebSocket connections."""
+    opensearch_url: str | None = None
+    """OpenSearch with the passages. Without it they are in the home."""
+    opensearch_index: str = Field(default="footnote", pattern=r"^[a-z0-9][a-z0-9_-]*$")
+    """Alias of the index."""
+    opensearch_profile: Literal["managed", "serverless", "external"] = "external"
+    """A domain or a collection of AWS, to which requests are signed, or any other OpenSearch."""
+    opensearch_engine: Literal["lucene", "faiss"] = "lucene"
+    """Library that finds the nearest vectors; it is fixed when the index is made."""
+    opensearch_ef_search: int = Field(default=200, ge=1, le=10_000)
+    """Vectors that one search visits."""
+    opensearch_ef_construction: int = Field(default=256, ge=2, le=4_096)
+    """Vectors that are visited to place a new one; it is fixed when the index is made."""
+
     embedder: Literal["e5-small-int8"] = "e5-small-int8"
     """Embedding model."""
     fusion: Literal["absolute", "rrf"] = "absolute"
@@ -92,6 +117,13 @@ class Settings(BaseSettings):
             raise ValueError("an address is needed, such as https://issuer.example/.well-known/jwks.json")
         return url
 
+    @field_validator("checkpoints_table")
+    @classmethod
+    def _large_ones_go_to_the_bucket(cls, table: str | None, read: ValidationInfo) -> str | None:
+        if table and not read.data.get("bucket"):
+            raise ValueError(f"what is too large for the table goes to a bucket, so {PREFIX}BUCKET is needed too")
+        return table
+
     @property
     def has_identity(self) -> bool:
         """Whether callers prove who they are."""
@@ -99,8 +131,8 @@ class Settings(BaseSettings):
 
     @property
     def has_model(self) -> bool:
-        """Whether a Groq key is set."""
-        return self.groq_api_key is not None
+        """Whether there is a Groq key, or a secret that should hold one."""
+        return self.groq_api_key is not None or self.groq_secret is not None
 
     @classmethod
     def read(cls, environment: Mapping[str, str] | None = None, **overrides: object) -> Self:

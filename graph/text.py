@@ -6,8 +6,6 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-import Stemmer
-
 Language = Literal["en", "zh", "ja", "ko"]
 
 _HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
@@ -80,6 +78,8 @@ def characters(text: str) -> list[str]:
 def _stem(word: str) -> str:
     stemmer = getattr(_local, "stemmer", None)  # a PyStemmer object must not be shared between threads
     if stemmer is None:
+        import Stemmer  # noqa: PLC0415  # who only wants to know a language goes without
+
         stemmer = _local.stemmer = Stemmer.Stemmer("english")
     stem: str = stemmer.stemWord(word)
     return stem

@@ -4,14 +4,16 @@ Imports stand inside the functions: ingestion never pays for LangGraph, nor the 
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from graph.ports import Bucket, Embedder, PassageIndex, Table
 from graph.settings import Settings
 
 if TYPE_CHECKING:
     import aiosqlite
+    from langgraph.checkpoint.base import BaseCheckpointSaver
 
     from graph.adapters.groq import GroqReasoner
     from graph.adapters.otlp import TraceExporter
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from graph.reasoner import Reasoner
     from graph.retrieval import Retriever
     from graph.tracing import Trace
+
+_SIGNED_FOR: dict[str, Literal["es", "aoss"] | None] = {"managed": "es", "serverless": "aoss", "external": None}
 
 
 class Wiring:
@@ -40,13 +44,31 @@ class Wiring:
     @cached_property
     def index(self) -> PassageIndex:
         """The passage index."""
+        if self.settings.opensearch_url is not None:
+            return self._opensearch(self.settings.opensearch_url)
         from graph.adapters.sqlite_index import SQLiteIndex
 
         return SQLiteIndex(self.settings.home / "index.sqlite")
 
+    def _opensearch(self, url: str) -> PassageIndex:
+        from graph.adapters.opensearch import OpenSearchIndex, connect
+
+        settings = self.settings
+        return OpenSearchIndex(
+            connect(url, signing=_SIGNED_FOR[settings.opensearch_profile]),
+            settings.opensearch_index,
+            table=self.table,
+            profile="serverless" if settings.opensearch_profile == "serverless" else "managed",
+            ef_search=settings.opensearch_ef_search,
+        )
+
     @cached_property
     def table(self) -> Table:
         """The single table."""
+        if self.settings.table is not None:
+            from graph.adapters.dynamodb import DynamoDBTable
+
+            return DynamoDBTable(self.settings.table)
         from graph.adapters.sqlite_table import SQLiteTable
 
         return SQLiteTable(self.settings.home / "table.sqlite")
@@ -54,6 +76,10 @@ class Wiring:
     @cached_property
     def bucket(self) -> Bucket:
         """Where files are."""
+        if self.settings.bucket is not None:
+            from graph.adapters.s3 import S3Bucket
+
+            return S3Bucket(self.settings.bucket)
         from graph.adapters.folder import FolderBucket
 
         return FolderBucket(self.settings.home / "bucket")
@@ -75,7 +101,15 @@ class Wiring:
             return extractive
         from graph.adapters.groq import GroqReasoner
 
-        return GroqReasoner(self.settings, extractive)
+        return GroqReasoner(self.settings, extractive, key=self._groq_key)
+
+    @cached_property
+    def _groq_key(self) -> "Callable[[], Awaitable[str]] | None":
+        if self.settings.groq_api_key is not None or self.settings.groq_secret is None:
+            return None
+        from graph.adapters.secret import Secret
+
+        return Secret(self.settings.groq_secret)
 
     async def agent(self) -> "Agent":
         """The agent over all of it, one for the process."""
@@ -85,10 +119,34 @@ class Wiring:
             return self._agent
 
     async def _open_agent(self) -> "Agent":
+        from graph.agent import Agent
+
+        checkpointer = await self._open_checkpoints()
+        if self.settings.has_model:
+            await cast("GroqReasoner", self.reasoner).warm()
+        export = self._export if self.settings.otlp_endpoint else None
+        return Agent(
+            reasoner=self.reasoner,
+            retriever=self.retriever,
+            settings=self.settings,
+            checkpointer=checkpointer,
+            export=export,
+        )
+
+    async def _open_checkpoints(self) -> "BaseCheckpointSaver[str]":
+        if self.settings.checkpoints_table is None:
+            return await self._open_sqlite()
+        from graph.adapters.dynamodb_checkpoints import DynamoDBCheckpoints
+
+        return DynamoDBCheckpoints(
+            self.settings.checkpoints_table,
+            bucket=cast("str", self.settings.bucket),  # the settings see to it
+            ttl_s=self.settings.thread_ttl_days * 86_400,
+        )
+
+    async def _open_sqlite(self) -> "BaseCheckpointSaver[str]":
         import aiosqlite
         from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-
-        from graph.agent import Agent
 
         self.settings.home.mkdir(parents=True, exist_ok=True)
         connection = await aiosqlite.connect(self.settings.home / "checkpoints.sqlite")
@@ -100,12 +158,7 @@ class Wiring:
             await connection.close()
             raise
         self._checkpoints = connection
-        if self.settings.has_model:
-            await cast("GroqReasoner", self.reasoner).warm()
-        export = self._export if self.settings.otlp_endpoint else None
-        return Agent(
-            reasoner=self.reasoner, retriever=self.retriever, settings=self.settings, checkpointer=saver, export=export
-        )
+        return saver
 
     def _export(self, trace: "Trace") -> None:
         self.exporter.export(trace)

@@ -9,7 +9,7 @@ from graph.adapters.groq.failures import Failure
 from graph.adapters.groq.lineup import Lineup, NoModel, Reason
 from graph.adapters.groq.models import reasons
 from graph.adapters.groq.recovery import Shape, read
-from graph.adapters.groq.requests import Effort, Patience, Reply, Request, Requests
+from graph.adapters.groq.requests import Effort, Key, Patience, Reply, Request, Requests
 from graph.adapters.groq.shapes import CheckShape, GradeShape, PlanShape, strict_schema
 from graph.adapters.groq.streaming import Streaming
 from graph.claims import claims_of
@@ -43,11 +43,14 @@ class GroqReasoner:
     name = "groq"
     extractive = False
 
-    def __init__(self, settings: Settings, fallback: Reasoner, patience: Patience | None = None) -> None:
+    def __init__(
+        self, settings: Settings, fallback: Reasoner, patience: Patience | None = None, *, key: Key | None = None
+    ) -> None:
+        """``key`` gives the key of the moment, where it is not the settings that have it."""
         self._settings = settings
         self._fallback = fallback
         patience = patience or Patience()
-        self._requests = Requests(settings, patience)
+        self._requests = Requests(settings, patience, key)
         self._lineup = Lineup(settings.model_fallbacks, patience)
         self._streaming = Streaming(self._requests, self._lineup)
 

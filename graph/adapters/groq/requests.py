@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -14,11 +14,17 @@ from groq.types.chat import ChatCompletionChunk
 
 from graph.adapters.groq.failures import Failure, failure_of
 from graph.adapters.groq.models import Tokens, reasons, tokens_of
+from graph.errors import Unavailable
 from graph.prompts import Message
 from graph.reasoner import Budget, ModelCall
 from graph.settings import Settings
 
 Effort = Literal["low", "medium"]
+Key = Callable[[], Awaitable[str]]
+"""Gives the key of the moment, empty where there is none yet; raises `Unavailable`."""
+
+_NO_KEY = "none"
+"""What the SDK is given until the key is asked for: it wants one from the first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +64,9 @@ class Reply:
 class Requests:
     """Sends requests. Clients belong to the event loop that they were first used in, so there is one for each."""
 
-    def __init__(self, settings: Settings, patience: Patience) -> None:
+    def __init__(self, settings: Settings, patience: Patience, key: Key | None = None) -> None:
         self._settings = settings
+        self._key = key
         self._patience = patience
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncGroq] = WeakKeyDictionary()
 
@@ -72,7 +79,8 @@ class Requests:
         async with self._booked(model, request, budget) as booking:
             limit_s = min(self._patience.first_token + self._patience.between_tokens, _left_s(budget))
             async with asyncio.timeout(limit_s):
-                completion = await self._client().chat.completions.create(
+                client = await self._client()
+                completion = await client.chat.completions.create(
                     model=model, stream=False, **_arguments(model, request, temperature)
                 )
             booking.tokens = tokens_of(completion.usage)
@@ -90,7 +98,8 @@ class Requests:
         """
         async with self._booked(model, request, budget) as booking:
             async with asyncio.timeout(min(self._patience.first_token, _left_s(budget))):
-                chunks = await self._client().chat.completions.create(
+                client = await self._client()
+                chunks = await client.chat.completions.create(
                     model=model, stream=True, **_arguments(model, request, temperature)
                 )
             try:
@@ -164,18 +173,29 @@ class Requests:
         if loop not in self._clients:
             self._clients[loop] = await asyncio.to_thread(self._new_client)
 
-    def _client(self) -> AsyncGroq:
+    async def _client(self) -> AsyncGroq:
         loop = asyncio.get_running_loop()
         client = self._clients.get(loop)
         if client is None:
             client = self._clients[loop] = self._new_client()
+        if self._key is not None:
+            client.api_key = await self._present_key(self._key)
         return client
+
+    async def _present_key(self, key: Key) -> str:
+        try:
+            present = await key()
+        except Unavailable as error:
+            raise Failure("overloaded") from error
+        if not present:
+            raise Failure("wrong_key")
+        return present
 
     def _new_client(self) -> AsyncGroq:
         key = self._settings.groq_api_key
         timeout = httpx.Timeout(self._patience.first_token + self._patience.between_tokens, connect=self._patience.connect)
         return AsyncGroq(
-            api_key=key.get_secret_value() if key else None,
+            api_key=key.get_secret_value() if key else _NO_KEY if self._key else None,
             base_url=self._settings.groq_base_url,
             max_retries=0,  # retried here, where it is known what is worth it
             timeout=timeout,
