@@ -146,6 +146,24 @@ async def test_a_version_staged_again_stays_visible(opensearch_index: OpenSearch
     assert len(await opensearch_index.read("d", ACCESS)) == len(TEXTS)
 
 
+async def test_a_version_that_is_being_removed_is_not_published_meanwhile(
+    opensearch_index: OpenSearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await publish(opensearch_index, doc(version="1"), ["the rule"] * 3)
+    with monkeypatch.context() as dying:
+        dying.setattr(opensearch_index, "_drop", _die)
+        with pytest.raises(InterruptedError):
+            await opensearch_index.remove("d")
+    await stage(opensearch_index, doc(version="1"), ["the rule"] * 3)
+    with pytest.raises(IndexUnavailable, match="being removed"):
+        await opensearch_index.publish(doc(version="1"))
+    monkeypatch.setattr("graph.adapters.opensearch.editions._DELETES_S", 0)
+
+    await opensearch_index.publish(doc(version="1"))
+
+    assert (await ask(opensearch_index, "rule"))[0] == ["the rule"] * 3
+
+
 async def _die(*_: object, **__: object) -> None:
     raise InterruptedError
 

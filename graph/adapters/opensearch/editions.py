@@ -8,12 +8,14 @@ in one step, and every search leaves out what is on it:
 passages; 5. take the old edition off the list.
 
 A search must not straddle a step: it compares the list before and after itself, and searches again if they differ.
-Each entry says who hid it, so that of two who publish one document at once only one gets past step 3.
+Each entry says who hid it, so that of two who publish one document at once only one gets past step 3, and since when it is
+to be deleted: what is being deleted at this moment cannot be published.
 A writer that dies leaves entries behind, which hide what ought to be hidden until the document is written again.
 """
 
 import asyncio
 import random
+import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TypeVar, cast
@@ -24,6 +26,8 @@ from graph.ports import Absent, Equals, Item, Table
 T = TypeVar("T")
 _ATTEMPTS = 10
 _WAIT_S = 0.02
+_DELETES_S = 60.0
+"""Within this a writer that lives has deleted what it doomed."""
 _KEY = "hidden"
 
 
@@ -67,9 +71,24 @@ class Editions:
         """Whether an edition stands on the list."""
         return name in (await self._read()).hidden
 
-    async def hide(self, editions: Collection[str], *, by: str) -> None:
-        """Hide editions, also from whoever has hidden them so far."""
-        await self._change(lambda hidden: {**hidden, **dict.fromkeys(editions, by)})
+    async def claim(self, new: str, *, by: str) -> None:
+        """Hide an edition that is to be published, also from whoever has tried so far.
+
+        Raises:
+            IndexUnavailable: it is just being deleted.
+        """
+
+        def claimed(hidden: Mapping[str, str]) -> dict[str, str]:
+            since = float(hidden.get(new, "").partition("@")[2] or 0)
+            if time.time() - since < _DELETES_S:
+                raise IndexUnavailable("this version of the document is being removed at this moment. Try again.")
+            return {**hidden, new: by}
+
+        await self._change(claimed)
+
+    async def doom(self, editions: Collection[str], *, by: str) -> None:
+        """Hide editions that are to be deleted."""
+        await self._change(lambda hidden: {**hidden, **_doomed(editions, by)})
 
     async def replace(self, old: Collection[str], new: str, *, by: str) -> None:
         """Show one edition and hide others, in one step.
@@ -81,13 +100,15 @@ class Editions:
         def replaced(hidden: Mapping[str, str]) -> dict[str, str]:
             if hidden.get(new, by) != by:
                 raise IndexUnavailable("another version of the document is being published at this moment. Try again.")
-            return {**{name: who for name, who in hidden.items() if name != new}, **dict.fromkeys(old, by)}
+            return {**{name: who for name, who in hidden.items() if name != new}, **_doomed(old, by)}
 
         await self._change(replaced)
 
     async def forget(self, editions: Collection[str], *, by: str) -> None:
         """Take editions that are no more off the list."""
-        await self._change(lambda hidden: {name: who for name, who in hidden.items() if name not in editions or who != by})
+        await self._change(
+            lambda hidden: {name: who for name, who in hidden.items() if name not in editions or who.partition("@")[0] != by}
+        )
 
     async def _change(self, change: Callable[[Mapping[str, str]], dict[str, str]]) -> None:
         while True:
@@ -109,6 +130,10 @@ class Editions:
         else:
             self._last = View(cast("int", item.value["revision"]), cast("dict[str, str]", item.value[_KEY]))
         return self._last
+
+
+def _doomed(editions: Collection[str], by: str) -> dict[str, str]:
+    return dict.fromkeys(editions, f"{by}@{time.time():.0f}")
 
 
 async def _pause() -> None:

@@ -114,7 +114,7 @@ class OpenSearchIndex:
         if new not in old:
             raise NotFound(f"nothing is staged of {document.document_id} in version {document.version}")
         if not old.pop(new) or await self._editions.is_hidden(new):  # by a publish that did not get to its end
-            await self._editions.hide([new], by=by)
+            await self._editions.claim(new, by=by)
         await asyncio.to_thread(self._writer.show, document)
         await self._editions.replace(old, new, by=by)
         await self._drop(old, by)
@@ -122,7 +122,7 @@ class OpenSearchIndex:
     async def remove(self, document_id: str) -> None:
         by = uuid.uuid4().hex
         editions = await asyncio.to_thread(self._writer.editions, document_id)
-        await self._editions.hide(editions, by=by)
+        await self._editions.doom(editions, by=by)
         await self._drop(editions, by)
 
     async def _drop(self, editions: Collection[str], by: str) -> None:
