@@ -133,7 +133,7 @@ class Editions:
 
 
 def _doomed(editions: Collection[str], by: str) -> dict[str, str]:
-    return dict.fromkeys(editions, f"{by}@{time.time():.0f}")
+    return dict.fromkeys(editions, f"{by}@{int(time.time())}")
 
 
 async def _pause() -> None:
