@@ -77,9 +77,9 @@ class Requests:
             Failure: there is none.
         """
         async with self._booked(model, request, budget) as booking:
+            client = await self._client()
             limit_s = min(self._patience.first_token + self._patience.between_tokens, _left_s(budget))
             async with asyncio.timeout(limit_s):
-                client = await self._client()
                 completion = await client.chat.completions.create(
                     model=model, stream=False, **_arguments(model, request, temperature)
                 )
@@ -97,8 +97,8 @@ class Requests:
             Failure: before or between pieces.
         """
         async with self._booked(model, request, budget) as booking:
+            client = await self._client()
             async with asyncio.timeout(min(self._patience.first_token, _left_s(budget))):
-                client = await self._client()
                 chunks = await client.chat.completions.create(
                     model=model, stream=True, **_arguments(model, request, temperature)
                 )
@@ -184,7 +184,8 @@ class Requests:
 
     async def _present_key(self, key: Key) -> str:
         try:
-            present = await key()
+            async with asyncio.timeout(self._patience.first_token):
+                present = await key()
         except Unavailable as error:
             raise Failure("overloaded") from error
         if not present:
