@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from graph.adapters.extractive import ExtractiveReasoner
+from graph.adapters.extractive.candidates import candidates
 from graph.adapters.extractive.dates import contradict, date_of
 from graph.adapters.extractive.followups import standalone
 from graph.adapters.extractive.glossary import gloss
@@ -241,6 +242,16 @@ async def test_entries_of_a_log_of_changes_stand_behind_what_explains() -> None:
     )
     page = source(2, "To enable CORS, add the `CORSMiddleware`.", title="CORS")
     assert (await answered("How do I enable CORS?", log, page)).startswith("To enable CORS, add")
+
+
+@pytest.mark.parametrize("written", ["`limit=0`", "`allow(limit)`", "`serve --limit`"])
+def test_what_to_write_says_how_and_a_name_alone_does_not(written: str) -> None:
+    text = f"The limit is lifted with {written}.\n\nThe limit is lifted with `limit.html`."
+    how, what = (
+        [one.prior for one in candidates(question, "", [source(1, text)])]
+        for question in ("How do I lift the limit?", "What lifts the limit?")
+    )
+    assert how[0] - how[1] > what[0] - what[1]
 
 
 class Broken(HashEmbedder):

@@ -37,7 +37,9 @@ _RECORD = re.compile(r"[\w ]{1,40}: [^;\n]+; [\w ]{1,40}: [^;\n]+;")
 _ANOTHER_NUMBER = 0.04
 _HOW = re.compile(r"\bhow (?:do|can|to|should)\b|怎么|如何|怎样", re.IGNORECASE)
 _STEPS = re.compile(r"^\s*1[.)] .*^\s*2[.)] ", re.MULTILINE | re.DOTALL)
-_STEPS_FOR_HOW = 0.03
+_TO_WRITE = re.compile(r"`[^`\n]*(?:\w=\w|\w\(|(?<!\w)--\w)[^`\n]*`")  # a setting, a call, an option
+_SHOWS_HOW = 0.03
+"""For numbered steps, or what to write, where the question asks how."""
 _FEWEST_TERMS = 4
 _LACKS_A_KIND = 0.03
 """For a statement without a number where the question asks how many, and so on."""
@@ -92,7 +94,7 @@ def candidates(question: str, translated: str, sources: Sequence[Source]) -> lis
         words = source["passage"]["text"][one.start : one.end]
         standing = source["cosine"] + _PASSAGE_COVERAGE * source["coverage"]
         penalty = _penalty(plain[at], words, contexts[at]) + _ANOTHER_NUMBER * lacking[at]
-        penalty -= _STEPS_FOR_HOW if asks_how and _STEPS.search(words) else 0.0
+        penalty -= _SHOWS_HOW if asks_how and (_STEPS.search(words) or _TO_WRITE.search(words)) else 0.0
         penalty += _LACKS_A_KIND if lacks(question, words) else 0.0
         prior = COVERAGE_WEIGHT * coverages[at] + PASSAGE_WEIGHT * standing - penalty
         found.append(Candidate(source, one, words, plain[at], contexts[at], languages[at], coverages[at], carried[at], prior))
