@@ -7,6 +7,7 @@ from functions.identity import Caller
 from functions.leases import LEASE_S, Lease, Leases
 from functions.live import LiveTurn
 from functions.notes import Ending
+from functions.protocol import TurnEvent
 from functions.threads import Threads
 from functions.turnlog import TurnLog, TurnRecord
 
@@ -28,21 +29,32 @@ class Sweeper:
         Args:
             is_only_one: no other process of this one's kind lives; turns of earlier ones need not wait for their lease.
         """
-        ended = 0
+        abandoned = await self.abandoned(is_only_one=is_only_one)
+        for record in abandoned:
+            await self.end(record, "crashed")
+        return len(abandoned)
+
+    async def abandoned(self, *, is_only_one: bool = False) -> list[TurnRecord]:
+        """Turns that nobody drives any more."""
+        found = []
         for turn_id in await self._log.running(longer_than_s=0 if is_only_one else LEASE_S):
             record = await self._log.find(turn_id)
             if record is None or record["state"] != "running":
                 await self._log.unmark(turn_id)
             elif turn_id not in self._live and await self._is_abandoned(record, is_only_one=is_only_one):
-                await self.end(record, "crashed")
-                ended += 1
-        return ended
+                found.append(record)
+        return found
 
-    async def end(self, record: TurnRecord, ending: Ending) -> None:
-        """End a turn that does not run. If its run got as far as its last event, that one holds."""
+    async def end(self, record: TurnRecord, ending: Ending) -> TurnEvent | None:
+        """End a turn that does not run. If its run got as far as its last event, that one holds.
+
+        Returns:
+            The last event; None where somebody else has ended the turn.
+        """
         turn_id, expires_at = record["turn"]["turn_id"], self._threads.expires_at()
         last = await self._log.last_event(turn_id)
         if last is not None and last["type"] == "done" and last["seq"] > record["seq"]:
+            done: TurnEvent = last
             after = outcome.recovered(record, last["turn"])
             after["seq"] = last["seq"]
         else:
@@ -50,18 +62,21 @@ class Sweeper:
             after = outcome.finish(record, finished, total_ms=0, first_token_ms=None)
             after["seq"] = (last["seq"] if last else 0) + 1
             thread_id, turn = record["thread_id"], after["turn"]
-            await self._log.append(
-                {"v": 1, "type": "done", "turn_id": turn_id, "thread_id": thread_id, "seq": after["seq"], "turn": turn},
-                expires_at,
-            )
-        await self._log.end(after, expires_at, previous=record)
+            done = {"v": 1, "type": "done", "turn_id": turn_id, "thread_id": thread_id, "seq": after["seq"], "turn": turn}
+            await self._log.append(done, expires_at)
+        is_ours = await self._log.end(after, expires_at, previous=record)
         await self._leases.release(Lease(thread=_thread(record), turn_id=turn_id, fence=record["fence"]))
+        return done if is_ours else None
+
+    async def is_abandoned(self, record: TurnRecord) -> bool:
+        """Whether nobody has kept the turn's lease."""
+        return not await self._leases.is_held(_thread(record), record["turn"]["turn_id"])
 
     async def _is_abandoned(self, record: TurnRecord, *, is_only_one: bool) -> bool:
         kind = self._holder.partition(".")[0]
         if is_only_one and record["holder"].partition(".")[0] == kind and record["holder"] != self._holder:
             return True
-        return not await self._leases.is_held(_thread(record), record["turn"]["turn_id"])
+        return await self.is_abandoned(record)
 
 
 def _thread(record: TurnRecord) -> str:

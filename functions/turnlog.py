@@ -11,8 +11,11 @@ from graph.errors import NotFound
 from graph.ports import Absent, Equals, Item, Json, Table
 
 _RECORD, _TRACE, _FEEDBACK, _CANCEL, _EVENT = "turn", "trace", "feedback", "cancel", "event#"
+_REQUEST, _CONNECTION = "request", "connection#"
 _RUNNING = "running"
 _CANCEL_KEPT_S = 3600
+_CONNECTION_KEPT_S = 2 * 3600
+"""API Gateway closes every connection after two hours."""
 
 
 class TurnRecord(TypedDict):
@@ -25,7 +28,7 @@ class TurnRecord(TypedDict):
     fence: int
     """Of the lease under which it runs, or ran last."""
     holder: str
-    """The process that runs it, or ran it last."""
+    """The process that runs it, or ran it last; empty while none has taken it on."""
     language: str
     """BCP 47 tag of notes to the user."""
     interrupts: dict[str, Literal["clarification", "approval"]]
@@ -62,6 +65,13 @@ class TurnLog:
         turn_id = record["turn"]["turn_id"]
         await self._table.put(Item(pk=_RUNNING, sk=turn_id, value={"since": time.time()}))
         return await self._store(record, expires_at, previous)
+
+    async def claim(self, record: TurnRecord, holder: str, expires_at: int) -> TurnRecord | None:
+        """Take on a turn that nobody runs yet; None when somebody does, or did."""
+        claimed: TurnRecord = {**record, "holder": holder}
+        condition = Equals({"fence": record["fence"], "state": "running", "holder": ""})
+        item = Item(pk=_partition(record["turn"]["turn_id"]), sk=_RECORD, value=cast("Json", claimed), expires_at=expires_at)
+        return claimed if await self._table.put(item, condition=condition) else None
 
     async def end(self, record: TurnRecord, expires_at: int, *, previous: TurnRecord) -> bool:
         """Store that the turn runs no longer; False when somebody else has ended it."""
@@ -120,6 +130,33 @@ class TurnLog:
     async def is_cancelled(self, turn_id: str) -> bool:
         """Whether such word was left."""
         return await self._table.get(_partition(turn_id), _CANCEL) is not None
+
+    async def put_request(self, turn_id: str, request: Json, expires_at: int) -> None:
+        """Keep what is asked for whoever will run the turn."""
+        await self._table.put(Item(pk=_partition(turn_id), sk=_REQUEST, value=request, expires_at=expires_at))
+
+    async def request(self, turn_id: str) -> Json | None:
+        """What is asked."""
+        item = await self._table.get(_partition(turn_id), _REQUEST)
+        return None if item is None else item.value
+
+    async def connect(self, turn_id: str, connection_id: str, teller: str) -> None:
+        """Have this teller, and no other from now on, send the turn's events to a connection."""
+        expires_at = int(time.time()) + _CONNECTION_KEPT_S
+        value: Json = {"teller": teller}
+        await self._table.put(
+            Item(pk=_partition(turn_id), sk=f"{_CONNECTION}{connection_id}", value=value, expires_at=expires_at)
+        )
+
+    async def teller(self, turn_id: str, connection_id: str) -> str | None:
+        """Who sends the turn's events to a connection."""
+        item = await self._table.get(_partition(turn_id), f"{_CONNECTION}{connection_id}")
+        return None if item is None else str(item.value["teller"])
+
+    async def connections(self, turn_id: str, teller: str) -> list[str]:
+        """The connections to which this teller sends the turn's events."""
+        items = await self._table.query(_partition(turn_id), prefix=_CONNECTION)
+        return [item.sk.removeprefix(_CONNECTION) for item in items if item.value["teller"] == teller]
 
     async def delete(self, turn_id: str) -> None:
         """Forget the turn: its record first, so that nobody finds the rest."""

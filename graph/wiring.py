@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Literal, cast
 
+from graph.errors import InvalidSetting
 from graph.ports import Bucket, Embedder, PassageIndex, Table
 from graph.settings import Settings
 
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
     import aiosqlite
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
+    from graph.adapters.callback import Callback
     from graph.adapters.groq import GroqReasoner
     from graph.adapters.otlp import TraceExporter
+    from graph.adapters.worker import Worker
     from graph.agent import Agent
     from graph.reasoner import Reasoner
     from graph.retrieval import Retriever
@@ -83,6 +86,28 @@ class Wiring:
         from graph.adapters.folder import FolderBucket
 
         return FolderBucket(self.settings.home / "bucket")
+
+    @cached_property
+    def worker(self) -> "Worker | None":
+        """The function that runs turns; None where they run in the process that is asked."""
+        if self.settings.worker is None:
+            return None
+        from graph.adapters.worker import Worker
+
+        return Worker(self.settings.worker)
+
+    @cached_property
+    def callback(self) -> "Callback":
+        """The way to WebSocket connections.
+
+        Raises:
+            InvalidSetting: nobody said which.
+        """
+        if self.settings.callback_url is None:
+            raise InvalidSetting("FOOTNOTE_CALLBACK_URL is needed, the address at which API Gateway reaches connections")
+        from graph.adapters.callback import Callback
+
+        return Callback(self.settings.callback_url)
 
     @cached_property
     def retriever(self) -> "Retriever":

@@ -16,12 +16,12 @@ def client(service: str) -> Any:
         return _client(service)
 
 
-def build(service: str, **connection: Any) -> Any:
+def build(service: str, *, attempts: int = 5, **connection: Any) -> Any:
     """A new client. ``connection``: arguments of boto3's ``client`` to use instead of what the environment says."""
     config = Config(
         connect_timeout=3,
         read_timeout=10,
-        retries={"mode": "standard", "max_attempts": 5},
+        retries={"mode": "standard", "max_attempts": attempts},
         max_pool_connections=32,
         signature_version="s3v4" if service == "s3" else None,  # URLs and forms are presigned by v2 otherwise
     )
