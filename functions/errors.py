@@ -7,6 +7,7 @@ The tree of ``graph/errors.py`` goes on here with what only a transport can meet
     ├── MethodNotAllowed      the path exists, not with this method
     ├── NotAcceptable         the client accepts nothing that the route sends
     ├── UnsupportedMediaType  the body is of another type than the route takes
+    ├── Unauthorized          a caller that does not prove who they are
     ├── Forbidden             a caller that may not come in at all
     ├── InvalidFields         an `InvalidRequest` with one message for each field
     └── UnknownAction         an `InvalidRequest`: a frame that asks for something unknown
@@ -19,10 +20,13 @@ import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from functions.protocol import Error
-from functions.shapes import FieldProblem, Problem
 from graph import errors
+
+if TYPE_CHECKING:  # the authorizer pays for no protocol
+    from functions.protocol import Error
+    from functions.shapes import FieldProblem, Problem
 
 logger = logging.getLogger(__name__)
 _BUSY_RETRY_S = 2
@@ -44,6 +48,10 @@ class UnsupportedMediaType(errors.FootnoteError):
     """The body is of another type than the route takes."""
 
 
+class Unauthorized(errors.FootnoteError):
+    """A caller that does not prove who they are."""
+
+
 class Forbidden(errors.FootnoteError):
     """A caller that may not come in at all."""
 
@@ -51,7 +59,7 @@ class Forbidden(errors.FootnoteError):
 class InvalidFields(errors.InvalidRequest):
     """Fields that are not as they must be."""
 
-    def __init__(self, problems: list[FieldProblem]) -> None:
+    def __init__(self, problems: "list[FieldProblem]") -> None:
         super().__init__("; ".join(f"{one['pointer'] or '/'}: {one['message']}" for one in problems))
         self.problems = problems
 
@@ -73,6 +81,7 @@ class Told:
 INTERNAL = Told(500, "internal", "Internal error")
 TABLE: Mapping[type[errors.FootnoteError], Told] = {  # the first that fits counts
     MalformedJson: Told(400, "malformed_json", "Malformed JSON"),
+    Unauthorized: Told(401, "unauthorized", "Unauthorized"),
     Forbidden: Told(403, "forbidden", "Forbidden"),
     errors.NotFound: Told(404, "not_found", "Not found"),
     MethodNotAllowed: Told(405, "method_not_allowed", "Method not allowed"),
@@ -98,7 +107,7 @@ def told(error: BaseException) -> Told:
     return next((told for kind, told in TABLE.items() if isinstance(error, kind)), INTERNAL)
 
 
-def problem(error: BaseException, trace_id: str) -> Problem:
+def problem(error: BaseException, trace_id: str) -> "Problem":
     """The body of an HTTP answer. What is not in the table is logged, once, and shows an id only."""
     known = told(error)
     body: Problem = {
@@ -117,6 +126,8 @@ def problem(error: BaseException, trace_id: str) -> Problem:
 def headers(error: BaseException) -> dict[str, str]:
     """Headers that go with the answer."""
     match error:
+        case Unauthorized():
+            return {"WWW-Authenticate": "Bearer"}
         case errors.RateLimited():
             return {"Retry-After": str(max(1, math.ceil(error.retry_after_s)))}
         case errors.ThreadBusy():
@@ -125,7 +136,7 @@ def headers(error: BaseException) -> dict[str, str]:
             return {}
 
 
-def event(error: BaseException, trace_id: str, *, message_id: str | None = None, turn_id: str | None = None) -> Error:
+def event(error: BaseException, trace_id: str, *, message_id: str | None = None, turn_id: str | None = None) -> "Error":
     """The ``error`` event of a frame that could not be acted on."""
     known = told(error)
     body: Error = {
@@ -143,7 +154,7 @@ def event(error: BaseException, trace_id: str, *, message_id: str | None = None,
     return body
 
 
-def field_problems(error: errors.InvalidRequest) -> list[FieldProblem]:
+def field_problems(error: errors.InvalidRequest) -> "list[FieldProblem]":
     """Which fields are wrong."""
     if isinstance(error, InvalidFields):
         return error.problems
@@ -179,7 +190,7 @@ def _detail(error: BaseException, known: Told, trace_id: str) -> str:
     return str(error)
 
 
-def _field(problem: Mapping[str, object], skip: tuple[str, ...]) -> FieldProblem:
+def _field(problem: Mapping[str, object], skip: tuple[str, ...]) -> "FieldProblem":
     place = problem["loc"]
     parts = [str(part) for part in place] if isinstance(place, tuple) else []
     if parts and parts[0] in skip:

@@ -4,8 +4,11 @@ import asyncio
 import importlib
 import secrets
 from collections.abc import Awaitable, Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from functions.gate import Gate
+from functions.tickets import Tickets
 from functions.turns import Turns
 from graph.documents import Documents
 from graph.ports import Bucket, PassageIndex
@@ -44,6 +47,16 @@ class Services:
         self.retriever = Once(self._make_retriever)
         self.agent = Once(self._make_agent)
         self.turns = Turns(wiring.table, self.agent, wiring.settings, holder=f"{kind}.{secrets.token_hex(6)}")
+
+    @cached_property
+    def gate(self) -> Gate:
+        """Who may come in."""
+        tickets = Tickets(self.wiring.table)
+        if not self.settings.has_identity:
+            return Gate(None, tickets)
+        from functions.tokens import Tokens  # noqa: PLC0415  # one local user needs no cryptography
+
+        return Gate(Tokens(self.settings), tickets)
 
     @property
     def bucket(self) -> Bucket:

@@ -190,6 +190,14 @@ class Health(TypedDict):
     version: str
 
 
+class Ticket(TypedDict):
+    """What opens one WebSocket from a browser."""
+
+    ticket: str
+    expires_in: int
+    """Seconds."""
+
+
 class FieldProblem(TypedDict):
     """What is wrong with one field."""
 

@@ -6,7 +6,8 @@ from fastapi import FastAPI
 
 from functions.api import openapi, problems
 from functions.api.bodies import BodyLimit
-from functions.api.routes import chat, documents, health, search, threads, turns
+from functions.api.callers import Identify, by_gate
+from functions.api.routes import chat, documents, health, search, threads, tickets, turns
 from functions.services import Services
 
 FILE_LIMIT_BYTES = 100 * 1024 * 1024
@@ -14,12 +15,17 @@ FILE_LIMIT_BYTES = 100 * 1024 * 1024
 
 
 def create_app(
-    services: Services | None, *, file_limit_bytes: int = FILE_LIMIT_BYTES, answer_within_s: float | None = None
+    services: Services | None,
+    *,
+    identify: Identify | None = None,
+    file_limit_bytes: int = FILE_LIMIT_BYTES,
+    answer_within_s: float | None = None,
 ) -> FastAPI:
     """The app over some services.
 
     Args:
         services: None for the OpenAPI document alone.
+        identify: who sends a request; the services' gate where nothing is said.
         file_limit_bytes: of an uploaded file.
         answer_within_s: after this long a turn is answered by `202` and runs on.
     """
@@ -27,10 +33,11 @@ def create_app(
         title="Footnote", version=version("footnote"), docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False
     )
     app.state.services = services
+    app.state.identify = identify or (by_gate(services.gate) if services else None)
     app.state.file_limit_bytes = file_limit_bytes
     app.state.answer_within_s = answer_within_s
     problems.install(app)
-    for routes in (health, chat, turns, threads, documents, search):
+    for routes in (health, chat, turns, threads, documents, search, tickets):
         app.include_router(routes.router)
     openapi.install(app)
     app.add_middleware(BodyLimit, file_limit_bytes=file_limit_bytes)

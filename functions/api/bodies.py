@@ -8,6 +8,7 @@ from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from functions import wire
+from functions.api.dependencies import identify
 from functions.errors import MalformedJson, UnsupportedMediaType
 from graph.errors import TooLarge
 
@@ -17,7 +18,7 @@ Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class JsonRoute(APIRoute):
-    """A route whose body, where it has one, must be JSON."""
+    """A route whose body, where it has one, must be JSON. It is read once it is known who sends it."""
 
     def get_route_handler(self) -> Endpoint:
         handle = super().get_route_handler()
@@ -25,6 +26,7 @@ class JsonRoute(APIRoute):
             return handle
 
         async def read_and_handle(request: Request) -> Response:
+            await identify(request)
             check_type(request, "application/json")
             body = await request.body()
             if not body:

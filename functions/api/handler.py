@@ -6,6 +6,7 @@ from typing import Any
 from mangum import Mangum
 
 from functions.api.app import create_app
+from functions.api.callers import by_gateway
 from functions.api.problems import MEDIA_TYPE
 from functions.services import Services
 from graph.event_loop import run
@@ -29,5 +30,11 @@ async def _current() -> None:
 
 @cache
 def _mangum() -> Mangum:
-    app = create_app(Services(wiring(), kind="lambda"), file_limit_bytes=_FILE_LIMIT_BYTES, answer_within_s=_ANSWER_WITHIN_S)
+    services = Services(wiring(), kind="lambda")
+    app = create_app(
+        services,
+        identify=by_gateway(services.settings),
+        file_limit_bytes=_FILE_LIMIT_BYTES,
+        answer_within_s=_ANSWER_WITHIN_S,
+    )
     return Mangum(app, lifespan="off", text_mime_types=_TEXT)

@@ -9,6 +9,7 @@ from functions import errors, wire
 from functions.api.problems import MEDIA_TYPE
 
 _EVERYWHERE = ("not_acceptable", "internal", "unavailable")
+_IDENTIFIED = ("unauthorized", "forbidden")
 _WITH_BODY = ("malformed_json", "too_large", "unsupported_media_type", "invalid_request")
 _KNOWN = {told.code: told for told in (*errors.TABLE.values(), errors.INTERNAL)}
 
@@ -19,11 +20,15 @@ def json(value: object, status: int = 200, headers: Mapping[str, str] | None = N
 
 
 def documented(
-    *codes: str, body: bool = False, extra: dict[int | str, dict[str, Any]] | None = None
+    *codes: str, body: bool = False, is_open: bool = False, extra: dict[int | str, dict[str, Any]] | None = None
 ) -> dict[int | str, dict[str, Any]]:
-    """The ``responses`` of a route that can fail with these codes, beside those of every route."""
+    """The ``responses`` of a route that can fail with these codes, beside those of every route.
+
+    ``is_open``: nobody is asked who they are.
+    """
     by_status: dict[int, list[str]] = {}
-    for code in dict.fromkeys((*codes, *(_WITH_BODY if body else ()), *_EVERYWHERE)):
+    identified = () if is_open else _IDENTIFIED
+    for code in dict.fromkeys((*codes, *(_WITH_BODY if body else ()), *identified, *_EVERYWHERE)):
         by_status.setdefault(_KNOWN[code].status, []).append(code)
     problem = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
     failures: dict[int | str, dict[str, Any]] = {

@@ -43,7 +43,7 @@ def _door(wiring: Wiring, url: str | None, token: str | None) -> Door:
         return There(url, token)
     running = lock.holder(wiring.settings.home)
     if running is not None and "url" in running:  # it has the models loaded, and the threads in hand
-        return There(running["url"], None)
+        return There(running["url"], token)
     return Here(wiring)
 
 

@@ -40,10 +40,10 @@ def serve(wiring: Wiring, *, host: str, port: int, docs: Sequence[Path]) -> None
     Raises:
         InvalidSetting, HomeTaken, HomeUnusable, AddressTaken, FileNotFoundError: it could not start.
     """
-    if not is_loopback(host):
+    if not (is_loopback(host) or wiring.settings.has_identity):
         raise InvalidSetting(
             f"--host {host}: without identity settings everybody who reaches this server reads all documents, so it listens "
-            "on this machine only; use --host 127.0.0.1"
+            "on this machine only; use --host 127.0.0.1, or set FOOTNOTE_AUTH_JWKS_URL, _ISSUER and _AUDIENCE"
         )
     for path in docs:
         if not path.exists():
@@ -149,7 +149,7 @@ def _uvicorn(services: Services) -> uvicorn.Server:
     app.add_api_websocket_route("/ws", websocket.serve)
     app.add_api_websocket_route("/{path:path}", websocket.refuse)
     config = uvicorn.Config(
-        LoopbackOnly(app),
+        app if services.settings.has_identity else LoopbackOnly(app),  # tokens are nothing that a browser sends by itself
         lifespan="off",
         log_config=None,
         access_log=False,

@@ -9,17 +9,23 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from functions import errors, frames, wire
 from functions.api.problems import answer
 from functions.bodies import AskFrame, CancelFrame, Frame, ReplayFrame, ResumeFrame
-from functions.identity import LOCAL, Caller
+from functions.identity import Caller
 from functions.services import Services
-from graph.errors import NotFound
+from graph.errors import FootnoteError, NotFound
 
 logger = logging.getLogger(__name__)
 
 
 async def serve(socket: WebSocket) -> None:
     """Talk to one client until it goes."""
+    services: Services = socket.app.state.services
+    try:
+        caller = await services.gate.socket(socket.headers.get("authorization"), socket.query_params.get("ticket"))
+    except FootnoteError as error:
+        await socket.send_denial_response(answer(error))
+        return
     await socket.accept()
-    await Connection(socket, socket.app.state.services, LOCAL).run()
+    await Connection(socket, services, caller).run()
 
 
 async def refuse(socket: WebSocket) -> None:

@@ -13,6 +13,7 @@ from functions.bodies import AskBody, ResumeBody
 from functions.identity import Caller
 from functions.services import Services
 from functions.shapes import Turn, TurnAccepted
+from graph.tracing import Trace
 
 router = APIRouter(tags=["turns"], route_class=JsonRoute)
 Wanted = Annotated[str, Depends(accepts(JSON, SSE))]
@@ -29,7 +30,7 @@ _RUNS_ON: dict[int | str, dict[str, Any]] = {
 )
 async def chat(request: Request, body: AskBody, services: TheServices, caller: TheCaller, wanted: Wanted) -> Response:
     """Ask. With `Accept: text/event-stream` the answer is the turn's events; with `Prefer: respond-async` it is only its id."""
-    started = await services.turns.ask(caller, body)
+    started = await services.turns.ask(caller, body, trace=Trace.continuing(request.headers))
     return await _answer(request, services, caller, started, wanted, after=0)
 
 
