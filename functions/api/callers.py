@@ -27,7 +27,7 @@ def by_gateway(settings: Settings) -> Identify:
 
     Without claims it is the local user who asks, where the stores are a laptop's and no issuer is named.
     """
-    is_open = not settings.has_identity and getattr(settings, "table", None) is None
+    is_open = not settings.has_identity and settings.table is None
 
     async def identify(request: HTTPConnection) -> Caller:
         claims = _claims(request.scope.get("aws.event", {}))

@@ -10,7 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-FUNCTIONS: Mapping[str, str] = {"api": "functions.api.handler", "ingestion": "ingestion.handler"}
+FUNCTIONS: Mapping[str, str] = {
+    "api": "functions.api.handler",
+    "authorizer": "functions.authorizer.handler",
+    "ingestion": "ingestion.handler",
+}
 _SECONDS = 900
 
 
