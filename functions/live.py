@@ -9,7 +9,7 @@ from functions.identity import Caller
 from functions.leases import Lease
 from functions.protocol import TurnEvent
 from functions.turnlog import TurnRecord
-from graph.turn import Event, Token
+from graph.turn import Event, Token, TraceSpan
 
 FLUSH_S = 0.05
 """The first token goes at once, later ones together, this often."""
@@ -27,6 +27,7 @@ class LiveTurn:
         self.caller = caller
         self.first = record["seq"] + 1
         self.seq = record["seq"]
+        self.spans: list[TraceSpan] = []
         self.closed = False
         self.stopped: Stop | None = None
         self.queue: asyncio.Queue[Event | None] = asyncio.Queue()

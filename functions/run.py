@@ -32,12 +32,23 @@ class Lost(Exception):  # not a failure of ours
 class Run:
     """Drives a turn, or a resumed one, from its first event to its ``done``."""
 
-    def __init__(self, live: LiveTurn, *, log: TurnLog, leases: Leases, threads: Threads, seconds: float) -> None:
+    def __init__(  # noqa: PLR0913  # what a run works with
+        self,
+        live: LiveTurn,
+        *,
+        log: TurnLog,
+        leases: Leases,
+        threads: Threads,
+        seconds: float,
+        heeds_each_event: bool = False,
+    ) -> None:
+        """``heeds_each_event``: look for word from other processes with each event, not only every second."""
         self._live = live
         self._log = log
         self._leases = leases
         self._threads = threads
         self._seconds = seconds
+        self._heeds_each_event = heeds_each_event
         self._began = time.monotonic()
         self._first_token_ms: float | None = None
 
@@ -82,12 +93,15 @@ class Run:
         while True:
             await asyncio.sleep(TICK_S)
             with suppress(Unavailable):
-                if await self._log.is_cancelled(live.turn_id):
-                    live.stop("cancelled")
+                await self._heed()
                 if time.monotonic() - renewed > LEASE_S / 3:
                     renewed = time.monotonic()
                     if not await self._leases.renew(live.lease, live.record["turn"].get("message_id")):
                         live.stop("lost")
+
+    async def _heed(self) -> None:
+        if await self._log.is_cancelled(self._live.turn_id):
+            self._live.stop("cancelled")
 
     async def _relay(self, producer: asyncio.Task[None]) -> Finished:
         live = self._live
@@ -128,6 +142,7 @@ class Run:
         for event in last:
             await self._append(event)
         turn = after["turn"]
+        live.spans = finished.spans
         if finished.spans:
             trace_id, turn_id = turn["trace_id"], turn["turn_id"]
             await self._log.put_trace({"trace_id": trace_id, "turn_id": turn_id, "spans": finished.spans}, expires_at)
@@ -148,7 +163,10 @@ class Run:
         live.publish({**self._place(), "type": "done", "turn": live.record["turn"]})
 
     async def _emit(self, event: TurnEvent) -> None:
-        await self._append(event)
+        if self._heeds_each_event:
+            await asyncio.gather(self._append(event), self._heed())
+        else:
+            await self._append(event)
         self._live.publish(event)
 
     async def _append(self, event: TurnEvent) -> None:
