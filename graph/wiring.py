@@ -4,7 +4,7 @@ Imports stand inside the functions: ingestion never pays for LangGraph, nor the 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -52,6 +52,38 @@ class Wiring:
         from graph.adapters.sqlite_index import SQLiteIndex
 
         return SQLiteIndex(self.settings.home / "index.sqlite")
+
+    def ensure_index(self, roles: Sequence[str] = ()) -> bool:
+        """Make the OpenSearch index unless there is one that fits; whether it was made. Blocks.
+
+        ``roles`` are ARNs of those who may use it, where a domain of AWS decides by its own roles.
+
+        Raises:
+            InvalidSetting: there is one that does not fit, or no OpenSearch is named.
+            IndexUnavailable: OpenSearch does not answer, or not to us.
+        """
+        settings = self.settings
+        if settings.opensearch_url is None:
+            raise InvalidSetting("FOOTNOTE_OPENSEARCH_URL is needed: the OpenSearch in which the index is made")
+        from graph.adapters.opensearch import Schema, connect, keep
+
+        schema = Schema(
+            model=self.embedder.model,
+            dimensions=self.embedder.dimensions,
+            engine=settings.opensearch_engine,
+            ef_construction=settings.opensearch_ef_construction,
+            shards=None if settings.opensearch_profile == "serverless" else 1,
+        )
+        client = connect(settings.opensearch_url, signing=_SIGNED_FOR[settings.opensearch_profile])
+        try:
+            return keep(
+                client,
+                settings.opensearch_index,
+                schema,
+                roles=roles if settings.opensearch_profile == "managed" else (),
+            )
+        finally:
+            client.close()
 
     def _opensearch(self, url: str) -> PassageIndex:
         from graph.adapters.opensearch import OpenSearchIndex, connect

@@ -2,6 +2,7 @@
 
 from graph.adapters.opensearch.client import connect
 from graph.adapters.opensearch.index import OpenSearchIndex
+from graph.adapters.opensearch.keeping import keep
 from graph.adapters.opensearch.schema import Schema, ensure_index
 
-__all__ = ["OpenSearchIndex", "Schema", "connect", "ensure_index"]
+__all__ = ["OpenSearchIndex", "Schema", "connect", "ensure_index", "keep"]

@@ -38,11 +38,10 @@ class Schema:
     """Texts' vectors lie close together: with 100, and ``ef_search`` as low, one in fifty of the nearest 20 is missed."""
     shards: int | None = 1
     """BM25's statistics are those of a shard: with several, ceilings are estimates. None where nobody may say (Serverless)."""
-    replicas: int = 0
 
     def body(self) -> Json:
         """The request that makes the index."""
-        sizes = {} if self.shards is None else {"number_of_shards": self.shards, "number_of_replicas": self.replicas}
+        sizes = {} if self.shards is None else {"number_of_shards": self.shards, "auto_expand_replicas": "0-1"}
         return {
             "settings": {"index": {"knn": True} | sizes, "analysis": _ANALYSIS},
             "mappings": {"_meta": self.facts(), "dynamic": "strict", "properties": self._fields()},
