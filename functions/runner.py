@@ -1,7 +1,8 @@
 """Who runs turns: this process, or a worker that is told by their ids."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Protocol
 
 from functions import requests
@@ -118,9 +119,10 @@ class Here:
 
     async def _events(self, request: Ask | Resume) -> AsyncGenerator[Event, None]:
         agent = await self._agent()
-        events: AsyncIterator[Event] = agent.run(request) if isinstance(request, Ask) else agent.resume(request)
-        async for event in events:
-            yield event
+        started = agent.run(request) if isinstance(request, Ask) else agent.resume(request)
+        async with aclosing(started) as events:  # or its end would wait to be collected
+            async for event in events:
+                yield event
 
 
 class Elsewhere:

@@ -1,7 +1,8 @@
 """The door of the graph: a question in, events out. Callers see no LangGraph."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+import logging
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import cast
 
@@ -20,6 +21,8 @@ from graph.state import PlainCondition, Question, State
 from graph.text import language
 from graph.tracing import Trace
 from graph.turn import Ask, Event, Finished, Resume
+
+_log = logging.getLogger(__name__)
 
 
 class Agent:
@@ -43,7 +46,7 @@ class Agent:
         self._exports: set[asyncio.Task[None]] = set()
         self._graph = build_graph(checkpointer)
 
-    async def run(self, ask: Ask) -> AsyncIterator[Event]:
+    async def run(self, ask: Ask) -> AsyncGenerator[Event]:
         """Events of a turn, the last of them `Finished`; never raises but for cancellation."""
         question = Question(
             turn_id=ask.turn_id,
@@ -57,7 +60,7 @@ class Agent:
             async for event in events:
                 yield event
 
-    async def resume(self, resume: Resume) -> AsyncIterator[Event]:
+    async def resume(self, resume: Resume) -> AsyncGenerator[Event]:
         """Go on with a turn that waits.
 
         Raises:
@@ -102,6 +105,7 @@ class Agent:
         """Run the graph in a task of its own, so that its deadline never strikes inside the caller."""
         events: asyncio.Queue[Event] = asyncio.Queue()
         driver = asyncio.create_task(run.drive(self._graph, start, self._config(thread), events.put_nowait))
+        driver.add_done_callback(lambda _: self._hand_over(run.trace))  # however the caller lets go
         try:
             while not isinstance(event := await events.get(), Finished):
                 yield event
@@ -110,13 +114,19 @@ class Agent:
         finally:
             driver.cancel()
             await asyncio.gather(driver, return_exceptions=True)
-            self._hand_over(run.trace)
 
     def _hand_over(self, trace: Trace) -> None:
         if self._export is not None:
-            task = asyncio.create_task(asyncio.to_thread(self._export, trace))
+            task = asyncio.create_task(self._exported(self._export, trace))
             self._exports.add(task)
             task.add_done_callback(self._exports.discard)
+
+    @staticmethod
+    async def _exported(export: Callable[[Trace], None], trace: Trace) -> None:
+        try:
+            await asyncio.to_thread(export, trace)
+        except Exception:  # noqa: BLE001  # the turn is over, and well
+            _log.exception("trace %s could not be sent", trace.trace_id)
 
 
 def _conditions(plain: list[PlainCondition]) -> tuple[Condition, ...]:
