@@ -72,6 +72,15 @@ class SearchBody(_Body):
     filters: Filters | None = None
 
 
+class UploadBody(_Body):
+    """A file that is to be put into the bucket."""
+
+    filename: str = Field(description="Its path; folders stay.")
+    size: int = Field(ge=0, description="Bytes, exactly.")
+    content_type: Annotated[str, StringConstraints(pattern=r"^[\w.+-]+/[\w.+-]+(; ?[\w.-]+=[\w.\"-]+)*$")] | None = None
+    meta: dict[str, object] | None = Field(default=None, description="The document's metadata.")
+
+
 class AskFrame(AskBody):
     """Ask."""
 

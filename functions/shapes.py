@@ -190,6 +190,16 @@ class Health(TypedDict):
     version: str
 
 
+class PresignedUpload(TypedDict):
+    """A form that puts one file into the bucket: a POST of `fields`, then the file as `file`, to `url`."""
+
+    document_id: str
+    url: str
+    fields: dict[str, str]
+    expires_in: int
+    """Seconds."""
+
+
 class Ticket(TypedDict):
     """What opens one WebSocket from a browser."""
 

@@ -1,7 +1,7 @@
 """Files that come as multipart forms: on disk while they arrive, in memory only one at a time."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +18,8 @@ from graph.keys import check_path
 from graph.metadata import as_text
 from graph.ports import Bucket, ObjectInfo
 
+LARGEST_BYTES = 100 * 1024 * 1024
+"""Of a file that ingestion reads."""
 _one_at_a_time = asyncio.Semaphore(1)
 _NO_TYPE = ("", "application/octet-stream")
 DOCUMENTED: dict[str, Any] = {
@@ -104,9 +106,18 @@ def _metadata(meta: object) -> dict[str, str]:
         raise InvalidRequest(f"meta is not a JSON object ({error})", pointer="/meta") from None
     if not isinstance(parsed, dict):
         raise InvalidRequest("meta must be a JSON object", pointer="/meta")
-    for name, value in parsed.items():
+    return metadata_of(parsed)
+
+
+def metadata_of(meta: Mapping[str, object]) -> dict[str, str]:
+    """Metadata as they are stored with the object.
+
+    Raises:
+        InvalidRequest: a name or a value cannot be.
+    """
+    for name, value in meta.items():
         _check(name, value)
-    return as_text(parsed)
+    return as_text(meta)
 
 
 def _check(name: str, value: object) -> None:

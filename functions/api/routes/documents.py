@@ -9,6 +9,7 @@ from functions import cursors
 from functions.api import uploads
 from functions.api.dependencies import Cursor, Limit, TheCaller, TheServices
 from functions.api.negotiation import JSON, accepts
+from functions.api.presigned import Signing
 from functions.api.responses import documented, json
 from functions.shapes import Document, DocumentPage, PassagePage, PassageText
 from graph.documents import DocumentStatus, public
@@ -36,12 +37,6 @@ async def upload(request: Request, services: TheServices, caller: TheCaller) -> 
     uri = services.bucket.uri(key)
     record = await services.documents.pending(caller.tenant, uploaded.path, info, uri=uri)
     return json(public(record), 202, {"Location": f"/documents/{record['document_id']}"})
-
-
-@router.post("/uploads", include_in_schema=False)
-async def presign() -> Response:
-    """A bucket that is a folder has no addresses to upload to."""
-    raise NotFound("there are no presigned uploads on this server; put the file with POST /documents")
 
 
 @router.get("", response_model=DocumentPage, responses=documented("invalid_request"), dependencies=_JSON)
@@ -91,13 +86,22 @@ async def passages(
 
 @router.get(
     "/{document_id}/source",
-    responses=documented("not_found", extra={200: {"description": "The file.", "content": {"*/*": {}}}}),
+    responses=documented(
+        "not_found",
+        extra={
+            200: {"description": "The file.", "content": {"*/*": {}}},
+            307: {"description": "Where the bucket has the file, for some minutes."},
+        },
+    ),
 )
 async def source(request: Request, document_id: str, services: TheServices, caller: TheCaller) -> Response:
     """The stored file, as a download."""
     record = await services.documents.get(caller.access, document_id)
     accepts(record["content_type"], "application/octet-stream")(request)
-    body = await services.bucket.get(key_of(record["tenant"], record["path"]))
+    bucket, key = services.bucket, key_of(record["tenant"], record["path"])
+    if isinstance(bucket, Signing) and await bucket.head(key) is not None:
+        return Response(status_code=307, headers={"Location": await bucket.presign_get(key), "Cache-Control": "no-store"})
+    body = await bucket.get(key)
     if body is None:
         raise NotFound(f"the file of document {document_id} is gone")
     name = quote(record["path"].rpartition("/")[2], safe="", errors="surrogateescape")
