@@ -46,7 +46,8 @@ class Services:
         self.documents = Documents(wiring.table)
         self.retriever = Once(self._make_retriever)
         self.agent = Once(self._make_agent)
-        self.turns = Turns(wiring.table, self.agent, wiring.settings, holder=f"{kind}.{secrets.token_hex(6)}")
+        holder = f"{kind}.{secrets.token_hex(6)}"
+        self.turns = Turns(wiring.table, self.agent, wiring.settings, holder=holder, worker=wiring.worker)
 
     @cached_property
     def gate(self) -> Gate:

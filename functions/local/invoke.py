@@ -14,6 +14,8 @@ FUNCTIONS: Mapping[str, str] = {
     "api": "functions.api.handler",
     "authorizer": "functions.authorizer.handler",
     "ingestion": "ingestion.handler",
+    "websocket": "functions.websocket.handler",
+    "worker": "functions.worker.handler",
 }
 _SECONDS = 900
 
