@@ -14,10 +14,10 @@ demo: .venv/.run  ## answer questions from the handbook of an invented company, 
 test: .venv/.dev  ## all tests, or those that TESTS names
 	$(BIN)/pytest $(TESTS)
 
-check: .venv/.dev lint  ## what CI runs
+check: lint  ## what CI runs
 	$(BIN)/pytest
 
-lint: .venv/.dev
+lint: .venv/.infra
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -44,6 +44,10 @@ clean:
 .venv/.run: requirements.lock pyproject.toml | .venv/bin/python
 	$(UV) pip install -q --require-hashes -r requirements.lock
 	$(UV) pip install -q --no-deps -e .
+	touch $@
+
+.venv/.infra: requirements-infra.lock .venv/.dev
+	$(UV) pip install -q --require-hashes -r requirements-infra.lock
 	touch $@
 
 .venv/.dev: requirements-dev.lock pyproject.toml | .venv/bin/python
