@@ -1,6 +1,7 @@
 """Following a turn: what was, from the log; what comes, from memory; a heartbeat in between."""
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -25,8 +26,10 @@ class Followers:
         self._live = live
         self.heartbeat_s = HEARTBEAT_S
 
-    async def follow(self, caller: Caller, turn_id: str, *, after: int = 0) -> AsyncGenerator[TurnEvent | Heartbeat, None]:
-        """Events with a greater number, until the turn ends or pauses.
+    async def follow(
+        self, caller: Caller, turn_id: str, *, after: int = 0, within_s: float | None = None
+    ) -> AsyncGenerator[TurnEvent | Heartbeat, None]:
+        """Events with a greater number, until the turn ends or pauses, or this long.
 
         Raises:
             NotFound: at the first event.
@@ -34,6 +37,7 @@ class Followers:
         record = await self._log.get(caller, turn_id)
         heartbeat: Heartbeat = {"v": 1, "type": "heartbeat", "turn_id": turn_id, "thread_id": record["thread_id"]}
         beat_at = time.monotonic() + self.heartbeat_s
+        stop_at = math.inf if within_s is None else time.monotonic() + within_s
         live: LiveTurn | None = None
         while True:
             if live is None or not live.since(after):
@@ -44,12 +48,12 @@ class Followers:
                 after = event["seq"]
             if live is not None:
                 runs = not (live.closed and not live.since(after))
-            if not runs:
+            if not runs or time.monotonic() >= stop_at:
                 return
             if time.monotonic() >= beat_at:
                 yield heartbeat
                 beat_at = time.monotonic() + self.heartbeat_s
-            await self._wait(live, after, max(0.0, beat_at - time.monotonic()))
+            await self._wait(live, after, max(0.0, min(beat_at, stop_at) - time.monotonic()))
 
     async def events(self, caller: Caller, turn_id: str, *, after: int, wait_s: float) -> list[TurnEvent]:
         """Events with a greater number so far; waits for the first one at most this long, while the turn runs."""

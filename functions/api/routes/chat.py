@@ -8,6 +8,7 @@ from functions.api import streams
 from functions.api.bodies import JsonRoute
 from functions.api.dependencies import TheCaller, TheServices
 from functions.api.negotiation import JSON, SSE, accepts, wants_async
+from functions.api.patience import left_s
 from functions.api.responses import documented, json
 from functions.bodies import AskBody, ResumeBody
 from functions.identity import Caller
@@ -56,6 +57,7 @@ async def _answer(  # noqa: PLR0913
     if wants_async(request):
         return json(started, 202, {**location, "Preference-Applied": "respond-async"})
     if wanted == SSE:
-        return streams.events(services.turns.followers.follow(caller, turn_id, after=after))
-    turn = await services.turns.followers.result(caller, turn_id, within_s=request.app.state.answer_within_s)
+        events = services.turns.followers.follow(caller, turn_id, after=after, within_s=left_s(request))
+        return streams.events(events)
+    turn = await services.turns.followers.result(caller, turn_id, within_s=left_s(request))
     return json(started, 202, location) if turn is None else json(turn)

@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from functions.api import streams
 from functions.api.bodies import JsonRoute
 from functions.api.dependencies import TheCaller, TheServices
 from functions.api.negotiation import JSON, SSE, accepts
+from functions.api.patience import left_s
 from functions.api.responses import documented, json
 from functions.bodies import FeedbackBody
 from functions.protocol import EventPage
@@ -37,6 +38,7 @@ async def turn(turn_id: str, services: TheServices, caller: TheCaller) -> Respon
     ),
 )
 async def events(  # noqa: PLR0913, PLR0917  # FastAPI's way to say what is needed
+    request: Request,
     turn_id: str,
     services: TheServices,
     caller: TheCaller,
@@ -56,7 +58,7 @@ async def events(  # noqa: PLR0913, PLR0917  # FastAPI's way to say what is need
         after = int(last_event_id)
         if record["state"] != "running" and after >= record["seq"]:
             return Response(status_code=204)
-    return streams.events(followers.follow(caller, turn_id, after=after))
+    return streams.events(followers.follow(caller, turn_id, after=after, within_s=left_s(request)))
 
 
 @router.post(
