@@ -100,8 +100,10 @@ class Settings(BaseSettings):
     opensearch_ef_construction: int = Field(default=256, ge=2, le=4_096)
     """Vectors that are visited to place a new one; it is fixed when the index is made."""
 
-    embedder: Literal["e5-small-int8"] = "e5-small-int8"
-    """Embedding model."""
+    embedder: Literal["e5-small-int8", "bedrock-titan-v2", "bedrock-cohere-multilingual"] = "e5-small-int8"
+    """Embedding model: inside the package, or of Amazon Bedrock."""
+    embedder_dimensions: int = 1024
+    """Size of Titan's vectors: 256, 512 or 1024."""
     fusion: Literal["absolute", "rrf"] = "absolute"
     """How the two arms of a search become one list."""
 

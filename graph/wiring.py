@@ -40,9 +40,18 @@ class Wiring:
     @cached_property
     def embedder(self) -> Embedder:
         """The embedding model."""
+        if self.settings.embedder != "e5-small-int8":
+            return self._bedrock()
         from graph.adapters.e5 import E5Embedder
 
         return E5Embedder(cache=self.settings.cache.expanduser())
+
+    def _bedrock(self) -> Embedder:
+        from graph.adapters.bedrock import BedrockEmbedder
+        from graph.adapters.bedrock_models import Cohere, Titan
+
+        is_titan = self.settings.embedder == "bedrock-titan-v2"
+        return BedrockEmbedder(Titan(self.settings.embedder_dimensions) if is_titan else Cohere())
 
     @cached_property
     def index(self) -> PassageIndex:

@@ -1,14 +1,19 @@
 """What every `Embedder` does. Another adapter is one more parameter of the fixture."""
 
 import asyncio
+from collections.abc import Iterator
 from typing import cast
 
 import numpy as np
 import pytest
 
+from graph.adapters import boto
+from graph.adapters.bedrock import BedrockEmbedder
+from graph.adapters.bedrock_models import Cohere, Titan
 from graph.adapters.e5 import E5Embedder
 from graph.ports import Embedder
 from graph.settings import Settings
+from tests.standins.bedrock import Bedrock, bedrock
 
 LONG = "The quick brown fox jumps over the lazy dog. 敏捷的棕色狐狸跳过了懒狗。" * 25
 
@@ -18,9 +23,35 @@ def e5() -> E5Embedder:
     return E5Embedder(cache=Settings.read({}).cache.expanduser())
 
 
-@pytest.fixture(params=["e5"])
+@pytest.fixture(scope="module")
+def bedrock_server(e5: E5Embedder) -> Iterator[Bedrock]:
+    with bedrock(e5) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def titan(bedrock_server: Bedrock) -> Iterator[BedrockEmbedder]:
+    client = boto.build("bedrock-runtime", attempts=0, **bedrock_server.connection)
+    yield BedrockEmbedder(Titan(), client=client)
+    client.close()
+
+
+@pytest.fixture(scope="module")
+def cohere(bedrock_server: Bedrock) -> Iterator[BedrockEmbedder]:
+    client = boto.build("bedrock-runtime", attempts=0, **bedrock_server.connection)
+    yield BedrockEmbedder(Cohere(), client=client)
+    client.close()
+
+
+@pytest.fixture(params=["e5", "titan", "cohere"])
 def embedder(request: pytest.FixtureRequest) -> Embedder:
     return cast("Embedder", request.getfixturevalue(request.param))
+
+
+knowing_kinds = pytest.mark.parametrize("embedder", ["e5", "cohere"], indirect=True)
+"""Titan reads questions and passages alike."""
+calibrated = pytest.mark.parametrize("embedder", ["e5"], indirect=True)
+"""What Bedrock's models do is not to be seen from a stand-in."""
 
 
 async def test_vectors_have_the_shape_that_is_promised_and_length_one(embedder: Embedder) -> None:
@@ -47,6 +78,7 @@ async def test_a_text_has_one_vector_whatever_stands_beside_it(embedder: Embedde
     np.testing.assert_array_equal(together[1], together[4])
 
 
+@knowing_kinds
 async def test_questions_and_passages_are_embedded_differently(embedder: Embedder) -> None:
     query, passage = [await embedder.embed(["Expenses are refunded."], kind) for kind in ("query", "passage")]
 
@@ -71,6 +103,7 @@ async def test_meaning_is_near_across_words_and_languages(embedder: Embedder) ->
     assert scores[1, 1] > scores[1, 0]
 
 
+@calibrated
 async def test_unrelated_passages_are_as_near_as_the_calibration_says(embedder: Embedder) -> None:
     texts = [
         "The museum opens at nine.", "Invoices are kept for ten years.", "Photosynthesis turns light into sugar.",

@@ -4,28 +4,26 @@ import asyncio
 import os
 import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graph.adapters.e5.weights import WIDTH, revision
+from graph.adapters.recent import Kind, Recent
 from graph.errors import Unavailable
 from graph.ports import Calibration
 
 if TYPE_CHECKING:
     from graph.adapters.e5.model import Model
 
-Kind = Literal["query", "passage"]
 _BULK_CHARACTERS = 16_000
 """From here on a call is a batch that nobody waits for. The kind does not tell: answers embed sentences as passages, up to
 some 10,000 characters at once, while somebody waits."""
 _BULK_NICENESS = 5
-_REMEMBERED = 4096
 _RECIPE = "int8-1"
 """Goes up when the same weights give other vectors."""
 
@@ -49,7 +47,7 @@ class E5Embedder:
         self._loaded: Model | None = None
         self._quick = ThreadPoolExecutor(threads, "e5-quick")
         self._bulk = ThreadPoolExecutor(threads, "e5-bulk", initializer=_give_way)
-        self._recent = _Recent()
+        self._recent = Recent()
 
     async def embed(self, texts: Sequence[str], kind: Kind) -> NDArray[np.float32]:
         loop = asyncio.get_running_loop()
@@ -89,26 +87,6 @@ class E5Embedder:
                 except (OSError, ValueError) as error:
                     raise Unavailable(f"the embedder cannot be loaded: {error}") from error
             return self._loaded
-
-
-class _Recent:
-    """Vectors of what was embedded last: questions and sentences come back within a turn and between turns."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._vectors: OrderedDict[tuple[Kind, str], NDArray[np.float32]] = OrderedDict()
-
-    def get(self, text: tuple[Kind, str]) -> NDArray[np.float32] | None:
-        with self._lock:
-            if text in self._vectors:
-                self._vectors.move_to_end(text)
-            return self._vectors.get(text)
-
-    def add(self, text: tuple[Kind, str], vector: NDArray[np.float32]) -> None:
-        with self._lock:
-            self._vectors[text] = vector
-            if len(self._vectors) > _REMEMBERED:
-                self._vectors.popitem(last=False)
 
 
 def _give_way() -> None:
