@@ -5,7 +5,7 @@ import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -20,14 +20,14 @@ from tests.standins.opensearch_program import Missing, Version
 
 
 @pytest.fixture(scope="session")
-def aws_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+def aws_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """A local AWS, as keyword arguments of ``boto3.client``; each xdist worker has its own."""
     with aws_standin.emulator(tmp_path_factory.mktemp("aws")) as connection:
         yield connection
 
 
 @pytest.fixture
-def aws(aws_emulator: dict[str, str]) -> Iterator[dict[str, str]]:
+def aws(aws_emulator: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The local AWS, empty before and after the test."""
     aws_standin.reset(aws_emulator["endpoint_url"])
     yield aws_emulator
@@ -35,7 +35,7 @@ def aws(aws_emulator: dict[str, str]) -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture
-def dynamodb_table(aws: dict[str, str]) -> Iterator[DynamoDBTable]:
+def dynamodb_table(aws: dict[str, Any]) -> Iterator[DynamoDBTable]:
     """A table that is empty, on the local AWS."""
     client = boto.build("dynamodb", **aws)
     aws_standin.make_table(client, "footnote")
@@ -44,7 +44,7 @@ def dynamodb_table(aws: dict[str, str]) -> Iterator[DynamoDBTable]:
 
 
 @pytest.fixture
-def s3_bucket(aws: dict[str, str]) -> Iterator[S3Bucket]:
+def s3_bucket(aws: dict[str, Any]) -> Iterator[S3Bucket]:
     """A bucket that is empty, on the local AWS."""
     client = boto.build("s3", **aws)
     client.create_bucket(Bucket="footnote")

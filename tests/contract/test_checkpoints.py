@@ -23,7 +23,7 @@ LARGE = "x" * 500_000
 
 
 @pytest.fixture
-def clients(aws: dict[str, str]) -> Iterator[dict[str, Any]]:
+def clients(aws: dict[str, Any]) -> Iterator[dict[str, Any]]:
     made = {service: boto.build(service, **aws) for service in ("dynamodb", "s3")}
     make_table(made["dynamodb"], "checkpoints", keys=("PK", "SK"))
     made["s3"].create_bucket(Bucket="footnote")

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -72,7 +73,7 @@ async def test_a_page_may_start_behind_a_key_outside_of_the_prefix(
     assert [item.sk for item in await dynamodb_table.query("p", prefix="m#", after=after, descending=descending)] == found
 
 
-async def test_what_expires_does_so_before_dynamodb_deletes_it(aws: dict[str, str]) -> None:
+async def test_what_expires_does_so_before_dynamodb_deletes_it(aws: dict[str, Any]) -> None:
     client = boto.build("dynamodb", **aws)
     make_table(client, "footnote")
     now = 1000.0
@@ -89,7 +90,7 @@ async def test_what_expires_does_so_before_dynamodb_deletes_it(aws: dict[str, st
     client.close()
 
 
-async def test_a_missing_table_is_named(aws: dict[str, str]) -> None:
+async def test_a_missing_table_is_named(aws: dict[str, Any]) -> None:
     client = boto.build("dynamodb", **aws)
 
     with pytest.raises(Unavailable, match="no table elsewhere"):
@@ -97,7 +98,7 @@ async def test_a_missing_table_is_named(aws: dict[str, str]) -> None:
     client.close()
 
 
-async def test_a_put_whose_answer_got_lost_is_not_taken_for_somebody_elses(aws: dict[str, str]) -> None:
+async def test_a_put_whose_answer_got_lost_is_not_taken_for_somebody_elses(aws: dict[str, Any]) -> None:
     with _loses_first_answer(aws["endpoint_url"], "DynamoDB_20120810.PutItem") as (url, lost):
         client = boto.build("dynamodb", **{**aws, "endpoint_url": url})
         make_table(client, "footnote")

@@ -17,7 +17,7 @@ _STOP_S = 5.0
 
 
 @contextmanager
-def emulator(folder: Path) -> Iterator[dict[str, str]]:
+def emulator(folder: Path) -> Iterator[dict[str, Any]]:
     """Run the emulator; what it says goes to a log in the folder.
 
     Yields:

@@ -642,7 +642,7 @@ async def test_a_consumer_that_walks_away_stops_the_turn() -> None:
     async for event in events:
         if isinstance(event, Token):
             break
-    await events.aclose()  # type: ignore[attr-defined]
+    await events.aclose()
     assert len(asyncio.all_tasks()) == 1
 
 
