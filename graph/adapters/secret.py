@@ -9,6 +9,8 @@ from graph.errors import Unavailable
 
 _MAX_AGE_S = 300
 """How long after a rotation the old text may still be used."""
+_NO_VALUE = ("ResourceNotFoundException", "SecretBinary")
+"""What is said of a secret that nobody has put a value into: by AWS, and where an answer simply lacks it."""
 
 
 class Secret:
@@ -28,7 +30,7 @@ class Secret:
         try:
             text = await asyncio.to_thread(get_secret, self._name, max_age=self._max_age_s)
         except GetParameterError as error:
-            if "ResourceNotFoundException" in str(error):  # it exists, but no value was ever put into it
+            if any(sign in str(error) for sign in _NO_VALUE):
                 return ""
             if self._known is None:
                 raise Unavailable(f"Secrets Manager does not give {self._name}: {error}") from error

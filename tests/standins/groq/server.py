@@ -45,6 +45,8 @@ class StandIn:
         self.latency = latency
         self.requests: list[dict[str, Any]] = []
         """Bodies of all completions asked for, with ``node`` added."""
+        self.keys: list[str] = []
+        """The keys that they came with."""
         self.failing: list[Failing] = []
         self.script: Script = lambda _: None
         """What to say to a request: a text, an object for JSON, or None for what is made from the prompt."""
@@ -87,6 +89,7 @@ class StandIn:
         """Answer well again, and forget what was asked."""
         self.failing.clear()
         self.requests.clear()
+        self.keys.clear()
 
     def calls(self, node: str | None = None) -> int:
         """Requests so far, for one node or all."""
@@ -106,6 +109,7 @@ class StandIn:
         body: dict[str, Any] = await request.json()
         body["node"] = node_of(body)
         self.requests.append(body)
+        self.keys.append(request.headers.get("authorization", "").removeprefix("Bearer "))
         profile = self._profile(request, body)
         reply = Reply(body, profile, self.latency, self.script(body), self.retry_after_s)
         return await reply.response()
