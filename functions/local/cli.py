@@ -93,6 +93,31 @@ def ask(
 
 
 @app.command()
+def doctor(
+    home: Home = None,
+    url: Annotated[str | None, typer.Option(help="A running or deployed Footnote, in place of the settings' parts")] = None,
+    token: Annotated[str | None, typer.Option(help="Bearer token for --url [default: FOOTNOTE_TOKEN]")] = None,
+    settings: Annotated[bool, typer.Option("--settings", help="List all settings, and do nothing else")] = False,
+) -> None:
+    """Check each part that the settings name, and say what to do about those that fail."""
+    from functions.local import doctor as here
+    from functions.local import doctor_remote as there
+    from functions.local.settings_list import settings_list
+    from functions.local.start import run, wired
+
+    if settings:
+        print(settings_list())
+        return
+    if url is not None and home is not None:
+        raise typer.BadParameter("give either --home or --url", param_hint="--url")
+    with wired(home, quiet=True, code=1) as wiring:
+        secret = wiring.settings.token
+        bearer = token or (secret.get_secret_value() if secret else None)
+        code = run(here.doctor(wiring) if url is None else there.doctor(url, bearer))
+    raise typer.Exit(code)
+
+
+@app.command()
 def invoke(function: str, event: Annotated[Path, typer.Argument(metavar="EVENT.json")]) -> None:
     """Call one of the AWS handlers (api, ingestion) with an event file."""
     from functions.local.invoke import invoke as work

@@ -15,6 +15,7 @@ def configure(level: str) -> None:
     root.setLevel(logging.WARNING)
     for name in ("functions", "graph", "ingestion"):
         logging.getLogger(name).setLevel(level)
+    logging.getLogger("opensearch").setLevel(logging.ERROR)  # what fails is raised, and said once
     logging.getLogger("uvicorn.error").addFilter(_is_meant)
 
 

@@ -18,12 +18,13 @@ T = TypeVar("T")
 
 
 @contextmanager
-def wired(home: Path | None, *, quiet: bool = False) -> Iterator[Wiring]:
-    """The wiring of a home. What a command cannot start with ends it with one line and exit code 2.
+def wired(home: Path | None, *, quiet: bool = False, code: int = 2) -> Iterator[Wiring]:
+    """The wiring of a home. What a command cannot start with ends it with one line.
 
     Args:
         home: None for the one that the settings name.
         quiet: log only what is wrong, unless a setting says otherwise.
+        code: to exit with in that case.
     """
     try:
         settings = Settings.read() if home is None else Settings.read(home=home)
@@ -32,7 +33,7 @@ def wired(home: Path | None, *, quiet: bool = False) -> Iterator[Wiring]:
         yield Wiring(settings)
     except (FootnoteError, FileNotFoundError) as error:
         print(f"footnote: {error}", file=sys.stderr)
-        raise typer.Exit(2) from None
+        raise typer.Exit(code) from None
 
 
 def run(work: Coroutine[object, object, T]) -> T:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from graph import prompts
-from graph.adapters.groq.failures import Failure
+from graph.adapters.groq.failures import Failure, Kind
 from graph.adapters.groq.lineup import Lineup, NoModel, Reason
 from graph.adapters.groq.models import reasons
 from graph.adapters.groq.recovery import Shape, read
@@ -117,6 +117,14 @@ class GroqReasoner:
     async def warm(self) -> None:
         """Load what a first call would have to load."""
         await self._requests.warm()
+
+    async def probe(self, model: str) -> Kind | None:
+        """What keeps a model from answering to the key; None where nothing does."""
+        try:
+            await self._requests.probe(model)
+        except Failure as failure:
+            return failure.kind
+        return None
 
     async def close(self) -> None:
         """Close the connections."""

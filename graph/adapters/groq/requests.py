@@ -203,6 +203,18 @@ class Requests:
             http_client=DefaultAsyncHttpxClient(http2=True, timeout=timeout),
         )
 
+    async def probe(self, model: str) -> None:
+        """See that the model answers to the key, for the price of a word.
+
+        Raises:
+            Failure: it does not.
+        """
+        client = await self._client()
+        try:
+            await client.chat.completions.create(model=model, messages=[{"role": "user", "content": "Hi"}], max_tokens=1)
+        except Exception as error:
+            raise failure_of(error) from error
+
     async def close(self) -> None:
         """Close the connections of the running loop."""
         client = self._clients.pop(asyncio.get_running_loop(), None)
