@@ -92,7 +92,7 @@ class Footnote(Stack):
 
         self.search.open_to([api, worker, sweeper, ingestion], keeper=self.keeper)
         grants.allow_rows([api, worker, sweeper, ingestion, websocket], grants.ROWS, storage.table)
-        grants.allow_rows([authorizer], ("dynamodb:GetItem", "dynamodb:DeleteItem"), storage.table)
+        grants.allow_rows([authorizer], ("dynamodb:GetItem", "dynamodb:PutItem"), storage.table)
         grants.allow_rows([worker, sweeper], grants.ROWS_IN_BULK, storage.checkpoints)
         grants.allow_objects(api, grants.OBJECTS, storage.bucket, UPLOADS)
         grants.allow_objects(ingestion, grants.READS_OBJECTS, storage.bucket, UPLOADS)
