@@ -51,7 +51,7 @@ class Observability(Construct):
         self._topic = sns.Topic(self, "Alarms", topic_name=f"footnote-{environment.name}-alarms", enforce_ssl=True)
         if environment.alarm_email:
             self._topic.add_subscription(subscriptions.EmailSubscription(environment.alarm_email))
-        for alarm in [*_of_functions(functions), *_of_ingestion(ingestion), *_of_doors(http, worker), _of_table(storage)]:
+        for alarm in [*_of_functions(functions), *_of_ingestion(ingestion), *_of_doors(http, worker), *_of_table(storage)]:
             self._add(alarm)
         self._dashboard(functions, ingestion, http, socket)
 
@@ -173,36 +173,36 @@ def _of_doors(http: HttpDoor, worker: Worker) -> list[_Alarm]:
     ]
 
 
-def _of_table(storage: Storage) -> _Alarm:
-    operations = ("GetItem", "PutItem", "Query", "DeleteItem")
-    throttled = [
-        storage.table.metric_throttled_requests_for_operation(operation, period=_MINUTES_5) for operation in operations
+def _of_table(storage: Storage) -> list[_Alarm]:
+    return [
+        _Alarm(
+            name=f"table-{what.lower()}s-throttled",
+            metric=cloudwatch.Metric(
+                namespace="AWS/DynamoDB",
+                metric_name=f"{what}ThrottleEvents",
+                dimensions_map={"TableName": storage.table.table_name},
+                statistic="Sum",
+                period=_MINUTES_5,
+            ),
+            over=10,
+            periods=2,
+            then=f"The table refuses {what.lower()}s: traffic doubled within minutes, which retries cope with, or one key is "
+            "asked for too often, which the traces of the slowest turns show.",
+        )
+        for what in ("Read", "Write")
     ]
-    return _Alarm(
-        name="table-throttled",
-        metric=cloudwatch.MathExpression(
-            expression="+".join(f"FILL(m{place}, 0)" for place in range(len(throttled))),
-            using_metrics={f"m{place}": metric for place, metric in enumerate(throttled)},
-            period=_MINUTES_5,
-            label="Throttled",
-        ),
-        over=10,
-        periods=2,
-        then="The table refuses requests: one key is asked for too often, or traffic doubled within minutes. Retries cope "
-        "with the latter; for the former look at the traces of the slowest turns.",
-    )
 
 
 def _errors(function: Function) -> cloudwatch.Metric:
-    return function.function.metric_errors(period=_MINUTES_5, label=function.name)
+    return function.function.metric_errors(period=_MINUTES_5)
 
 
 def _throttles(function: Function) -> cloudwatch.Metric:
-    return function.function.metric_throttles(period=_MINUTES_5, label=function.name)
+    return function.function.metric_throttles(period=_MINUTES_5)
 
 
 def _p95(function: Function) -> cloudwatch.Metric:
-    return function.function.metric_duration(period=_MINUTES_5, statistic="p95", label=function.name)
+    return function.function.metric_duration(period=_MINUTES_5, statistic="p95")
 
 
 def _frames(socket: SocketDoor) -> cloudwatch.Metric:
