@@ -119,7 +119,7 @@ def doctor(
 
 @app.command()
 def invoke(function: str, event: Annotated[Path, typer.Argument(metavar="EVENT.json")]) -> None:
-    """Call one of the AWS handlers (api, ingestion) with an event file."""
+    """Call one of the AWS handlers (api, authorizer, ensure-index, ingestion, websocket, worker) with an event file."""
     from functions.local.invoke import invoke as work
 
     raise typer.Exit(work(function, event))

@@ -13,6 +13,7 @@ from pathlib import Path
 FUNCTIONS: Mapping[str, str] = {
     "api": "functions.api.handler",
     "authorizer": "functions.authorizer.handler",
+    "ensure-index": "ingestion.ensure_index",
     "ingestion": "ingestion.handler",
     "websocket": "functions.websocket.handler",
     "worker": "functions.worker.handler",

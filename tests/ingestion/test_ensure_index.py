@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from functions.local.invoke import Context
+from functions.local.invoke import Context, invoke
 from graph.adapters.opensearch import Schema, connect, ensure_index, keep
 from graph.settings import Settings
 from graph.wiring import Wiring
@@ -142,6 +142,15 @@ def test_an_opensearch_that_never_answers_fails_the_deploy_with_the_reason(
 
     assert answer["Status"] == "FAILED"
     assert "OpenSearch" in answer["Reason"]
+
+
+def test_footnote_invoke_knows_it(cloudformation: Listener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(resource, "wiring", lambda: Wiring(Settings(home=tmp_path)))
+    event = tmp_path / "event.json"
+    event.write_text(EVENT.read_text().replace("http://127.0.0.1:9", cloudformation.url))
+
+    assert invoke("ensure-index", event) == 0
+    assert cloudformation.heard[0][2]["Status"] == "FAILED"  # no OpenSearch is named here
 
 
 def test_no_opensearch_at_all_is_said(cloudformation: Listener, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
