@@ -1,5 +1,6 @@
 """One turn at a time per thread: a lease with a fencing token."""
 
+import asyncio
 import time
 from dataclasses import dataclass
 
@@ -8,6 +9,8 @@ from graph.ports import Absent, Equals, Item, Table
 
 LEASE_S = 60.0
 """How long a thread stays taken by a process that died."""
+RENEW_S = 5.0
+"""How often a process that lives says so."""
 _KEPT_S = 86_400
 """How long a fencing token is remembered after its last use: longer than any turn."""
 
@@ -58,6 +61,15 @@ class Leases:
         """Whether the turn has the thread."""
         item = await self._table.get(_partition(thread), "lease")
         return item is not None and item.value.get("turn_id") == turn_id and not _is_over(item)
+
+    async def is_kept(self, thread: str, turn_id: str, *, watch_s: float) -> bool:
+        """Whether the turn has the thread, and whoever runs it renews that while it is watched."""
+        before = await self._table.get(_partition(thread), "lease")
+        await asyncio.sleep(watch_s)
+        after = await self._table.get(_partition(thread), "lease")
+        if before is None or after is None or after.value.get("turn_id") != turn_id:
+            return False
+        return after.value.get("until") != before.value.get("until")
 
     async def renew(self, lease: Lease, message_id: str | None = None) -> bool:
         """Keep the thread; False when it was lost."""

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 
 from functions.errors import log_unknown
-from functions.leases import LEASE_S, Leases
+from functions.leases import RENEW_S, Leases
 from functions.live import LiveTurn, coalesced
 from functions.outcome import ended, finish
 from functions.protocol import Place, TurnEvent, streamed
@@ -94,7 +94,7 @@ class Run:
             await asyncio.sleep(TICK_S)
             with suppress(Unavailable):
                 await self._heed()
-                if time.monotonic() - renewed > LEASE_S / 3:
+                if time.monotonic() - renewed > RENEW_S:
                     renewed = time.monotonic()
                     if not await self._leases.renew(live.lease, live.record["turn"].get("message_id")):
                         live.stop("lost")

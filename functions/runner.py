@@ -138,16 +138,17 @@ class Elsewhere:
 
     async def start(self, turn: LiveTurn, request: Ask | Resume, channel: Channel | None) -> None:
         turn_id, fence, expires_at = turn.turn_id, turn.lease.fence, self._threads.expires_at()
-        await self._log.put_request(turn_id, requests.to_json(request), expires_at)
-        accepted = _accepted(turn)
-        if turn.first == 1:
-            await self._log.append(accepted, expires_at)
+        accepted, is_new = _accepted(turn), turn.first == 1
+        writes: list[Awaitable[object]] = [self._log.put_request(turn_id, requests.to_json(request), expires_at)]
+        if is_new:
+            writes.append(self._log.append(accepted, expires_at))
         task: Json = {"do": "run", "turn_id": turn_id, "fence": fence}
         if channel is not None:
-            await self._log.connect(turn_id, channel.connection_id, teller_of_run(fence))
-            if turn.first == 1:
-                await channel.begin(accepted)  # before the worker can have anything to say
+            writes.append(self._log.connect(turn_id, channel.connection_id, teller_of_run(fence)))
             task["connection"] = {"id": channel.connection_id}
+        await asyncio.gather(*writes)
+        if is_new and channel is not None:
+            await channel.begin(accepted)  # before the worker can have anything to say
         await self._worker.send(task)
 
     async def stop(self, turn_id: str, why: Stop) -> None:  # noqa: ARG002  # nobody else shuts a worker down

@@ -68,15 +68,15 @@ class Sweeper:
         await self._leases.release(Lease(thread=_thread(record), turn_id=turn_id, fence=record["fence"]))
         return done if is_ours else None
 
-    async def is_abandoned(self, record: TurnRecord) -> bool:
-        """Whether nobody has kept the turn's lease."""
-        return not await self._leases.is_held(_thread(record), record["turn"]["turn_id"])
+    async def is_abandoned(self, record: TurnRecord, *, watch_s: float) -> bool:
+        """Whether nobody keeps the turn's lease while it is watched; that finds out sooner than waiting for the lease to end."""
+        return not await self._leases.is_kept(_thread(record), record["turn"]["turn_id"], watch_s=watch_s)
 
     async def _is_abandoned(self, record: TurnRecord, *, is_only_one: bool) -> bool:
         kind = self._holder.partition(".")[0]
         if is_only_one and record["holder"].partition(".")[0] == kind and record["holder"] != self._holder:
             return True
-        return await self.is_abandoned(record)
+        return not await self._leases.is_held(_thread(record), record["turn"]["turn_id"])
 
 
 def _thread(record: TurnRecord) -> str:

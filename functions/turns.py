@@ -114,10 +114,8 @@ class Turns:
         except BaseException:
             await self._leases.release(lease)
             raise
-        await self._leases.release(lease)
-        return await self.ask(
-            caller, body, trace=trace, channel=channel
-        )  # the same message came twice at once, and this one joins
+        await self._leases.release(lease)  # the same message came twice at once, and this one joins
+        return await self.ask(caller, body, trace=trace, channel=channel)
 
     async def _join(self, caller: Caller, body: AskBody, *, wait: bool = False) -> TurnAccepted | None:
         if body.message_id is None:
@@ -161,9 +159,11 @@ class Turns:
             seconds=self._seconds,
             origin=trace.received("ask", {"footnote.turn_id": turn["turn_id"]}),
         )
-        await self.expiry.keep(lease.thread, self.threads.expires_at())
-        await self.log.begin(record, self.threads.expires_at())
-        await self.threads.add_turn(caller, turn["thread_id"], turn["turn_id"], body.question)
+        await asyncio.gather(
+            self.expiry.keep(lease.thread, self.threads.expires_at()),
+            self.log.begin(record, self.threads.expires_at()),
+            self.threads.add_turn(caller, turn["thread_id"], turn["turn_id"], body.question),
+        )
         try:
             await self.runner.start(LiveTurn(record, lease, caller), ask, channel)
         except BaseException:

@@ -26,7 +26,7 @@ def handler(event: dict[str, Any], context: Any) -> None:
 async def _do(event: dict[str, Any], context: Any) -> None:
     worker = _worker()
     if "requestPayload" in event:
-        await worker.clean_up(event["requestPayload"], event["requestContext"]["requestId"])
+        await worker.clean_up(event["requestPayload"])
         return
     match event:
         case {"do": "run", "turn_id": turn_id, "fence": fence}:

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from functions import requests, threads, wire
 from functions.identity import Caller
-from functions.leases import Lease
+from functions.leases import RENEW_S, Lease
 from functions.live import LiveTurn
 from functions.protocol import Heartbeat, TurnEvent
 from functions.runner import teller_of_run
@@ -21,6 +21,8 @@ from graph.wiring import Wiring
 logger = logging.getLogger(__name__)
 _MARGIN_S = 20.0
 """What ending a turn may take, beyond its time, until Lambda ends the invocation."""
+_WATCH_S = 2.5 * RENEW_S
+"""How long a turn that somebody has taken on is watched for signs of life."""
 
 
 class Worker:
@@ -41,7 +43,7 @@ class Worker:
             return
         claimed = await turns.log.claim(record, holder, turns.threads.expires_at())
         if claimed is None:
-            logger.warning("turn_id=%s was taken on before", turn_id)
+            logger.warning("turn_id=%s was taken on before", turn_id)  # Lambda repeats what failed, and other things too
             await self._end_if_abandoned(turns, turn_id)
             return
         seconds = min(self._wiring.settings.turn_seconds, max(1.0, left_s - _MARGIN_S))
@@ -67,7 +69,7 @@ class Worker:
         """Forget what the agent remembers of a thread."""
         await self._turns("worker.forget").runner.forget(thread)
 
-    async def clean_up(self, task: Json, request_id: str) -> None:
+    async def clean_up(self, task: Json) -> None:
         """End the turn of an invocation that failed for good."""
         if task.get("do") != "run":
             logger.error("the task %s failed", task.get("do"))
@@ -76,10 +78,10 @@ class Worker:
         record = await turns.log.find(turn_id)
         if record is None or record["state"] != "running" or record["fence"] != task["fence"]:
             return
-        if record["holder"] in ("", f"worker.{request_id}"):
-            await self._end(turns, record)
-        else:
+        if record["holder"]:
             await self._end_if_abandoned(turns, turn_id)
+        else:  # it never came to be taken on
+            await self._end(turns, record)
 
     def _turns(self, holder: str) -> Turns:
         return Turns(self._wiring.table, self._services.agent, self._wiring.settings, holder=holder, heeds_each_event=True)
@@ -117,7 +119,9 @@ class Worker:
 
     async def _end_if_abandoned(self, turns: Turns, turn_id: str) -> None:
         record = await turns.log.find(turn_id)
-        if record is not None and record["state"] == "running" and await turns.sweeper.is_abandoned(record):
+        if record is None or record["state"] != "running":
+            return
+        if await turns.sweeper.is_abandoned(record, watch_s=_WATCH_S):
             await self._end(turns, record)
 
     async def _end(self, turns: Turns, record: TurnRecord) -> None:

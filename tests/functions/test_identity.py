@@ -17,8 +17,6 @@ from graph.errors import InvalidSetting, Unavailable
 from graph.settings import Settings
 from tests.standins.issuer import AUDIENCE, ISSUER, Issuer, ec_key, issuing, public, rsa_key, token
 
-NOW = int(time.time())
-
 
 @pytest.fixture
 def issuer() -> Iterator[Issuer]:
@@ -29,6 +27,10 @@ def issuer() -> Iterator[Issuer]:
 def tokens(issuer: Issuer, keys: Keys | None = None) -> Tokens:
     settings = Settings(auth_issuer=ISSUER, auth_audience=AUDIENCE, auth_jwks_url=issuer.url)
     return Tokens(settings, keys)
+
+
+def in_seconds(seconds: int) -> int:
+    return int(time.time()) + seconds
 
 
 async def caller(issuer: Issuer, bearer: str) -> Caller:
@@ -53,21 +55,22 @@ async def test_cognitos_access_tokens_have_a_client_in_place_of_an_audience(issu
 @pytest.mark.parametrize(
     ("claims", "why"),
     [
-        ({"exp": NOW - 600}, "expired"),
+        ({"exp": -600}, "expired"),
         ({"exp": None}, "exp"),
-        ({"nbf": NOW + 600}, "not yet"),
+        ({"nbf": 600}, "not yet"),
         ({"iss": "https://issuer.example/"}, "issuer"),
         ({"iss": None}, "iss"),
     ],
 )
 async def test_a_token_that_does_not_hold_now_or_here_proves_nobody(issuer: Issuer, claims: dict[str, Any], why: str) -> None:
+    from_now = {name: in_seconds(value) if isinstance(value, int) else value for name, value in claims.items()}
     with pytest.raises(Unauthorized, match=why):
-        await caller(issuer, token(**claims))
+        await caller(issuer, token(**from_now))
 
 
 async def test_clocks_may_differ_a_little(issuer: Issuer) -> None:
-    assert (await caller(issuer, token(exp=NOW - 10))).user == "ada"
-    assert (await caller(issuer, token(nbf=int(time.time()) + 20, iat=int(time.time()) + 20))).user == "ada"
+    assert (await caller(issuer, token(exp=in_seconds(-10)))).user == "ada"
+    assert (await caller(issuer, token(nbf=in_seconds(20), iat=in_seconds(20)))).user == "ada"
 
 
 @pytest.mark.parametrize(
@@ -80,7 +83,7 @@ async def test_clocks_may_differ_a_little(issuer: Issuer) -> None:
         token(rsa_key("a"), algorithm="RS512"),
         token(kid="unknown"),
         "eyJhbGciOiJub25lIn0." + token().split(".")[1] + ".",
-        jwt.encode({"sub": "ada", "iss": ISSUER, "exp": NOW + 600}, "k" * 40, "HS256", headers={"kid": "a"}),
+        jwt.encode({"sub": "ada", "iss": ISSUER, "exp": in_seconds(86_400)}, "k" * 40, "HS256", headers={"kid": "a"}),
         token()[:-8] + "AAAAAAAA",
     ],
 )  # fmt: skip

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from functions import runner
+from functions import run, runner
 from functions.protocol import EVENT
-from functions.run import Run
 from functions.worker import turns as worker_turns
 from tests.functions.cloud import ACME, Cloud, Json, cloud, stored
 from tests.functions.talk import seqs
@@ -16,6 +15,9 @@ from tests.functions.talk import seqs
 
 @pytest.fixture
 def deployed(aws: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Cloud]:
+    monkeypatch.setattr(run, "TICK_S", 0.05)
+    monkeypatch.setattr(run, "RENEW_S", 0.1)
+    monkeypatch.setattr(worker_turns, "_WATCH_S", 0.5)
     with cloud(aws, monkeypatch, tmp_path) as running:
         yield running
 
@@ -41,9 +43,9 @@ async def test_a_turn_is_acknowledged_at_the_door_and_run_by_the_worker_which_ge
 
 
 async def test_a_duplicated_or_retried_invocation_runs_nothing_twice(deployed: Cloud) -> None:
-    await deployed.ask("tokens=20 every=0.02")
+    await deployed.ask("tokens=20 every=0.05")
     task = deployed.gateway.tasks.pop()
-    await asyncio.gather(*(deployed.work(task, request_id=f"r{n}") for n in range(3)))
+    await asyncio.gather(*(deployed.work(task, request_id=f"r{n % 2}") for n in range(3)))
     await deployed.work(task, request_id="r0")
 
     events = told(deployed)
@@ -122,13 +124,13 @@ async def test_events_stay_under_the_largest_frame(deployed: Cloud) -> None:
 
 async def test_a_turn_takes_no_longer_than_its_worker_has(deployed: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[float] = []
-    drive = Run.drive
+    drive = run.Run.drive
 
-    async def driven(self: Run, source: object) -> None:
+    async def driven(self: run.Run, source: object) -> None:
         given.append(self._seconds)
         await drive(self, source)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Run, "drive", driven)
+    monkeypatch.setattr(run.Run, "drive", driven)
     for message_id, left_s in (("one", 60), ("two", 900)):
         await deployed.ask("tokens=1", message_id=message_id)
         await deployed.work(left_s=left_s)
@@ -139,21 +141,26 @@ class Killed(BaseException):
     """The process ends here."""
 
 
-async def test_a_turn_whose_worker_died_ends_as_crashed_and_its_thread_is_free(deployed: Cloud) -> None:
+@pytest.mark.parametrize("is_retried", [True, False])
+async def test_a_turn_whose_worker_died_ends_as_crashed_and_its_thread_is_free(
+    deployed: Cloud,
+    is_retried: bool,  # noqa: FBT001
+) -> None:
     await deployed.ask("tokens=1", thread_id="th")
     task = deployed.gateway.tasks.pop()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runner.Here, "start", _die)
         with pytest.raises(Killed):
             await deployed.work(task, request_id="r1")
-    await deployed.work(task, request_id="r1")  # Lambda tries again
     await deployed.send("busy", action="ask", question="tokens=1", message_id="m2", thread_id="th")
     assert told(deployed, "busy")[-1]["code"] == "thread_busy"
     assert deployed.gateway.types("c") == ["accepted"]
 
-    failed = stored("worker_failed", requestPayload=task)
     for _ in range(2):
-        await deployed.worker.clean_up(failed["requestPayload"], "r1")
+        if is_retried:
+            await deployed.work(task, request_id="r1")
+        else:
+            await deployed.worker.clean_up(stored("worker_failed", requestPayload=task)["requestPayload"])
     done = told(deployed)[-1]
     assert (done["type"], done["turn"]["outcome"], done["turn"]["error"]["code"]) == ("done", "failed", "crashed")
     assert deployed.gateway.types("c") == ["accepted", "done"]

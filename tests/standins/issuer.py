@@ -50,7 +50,7 @@ def token(
 ) -> str:
     """A token; a claim of None is left out."""
     names = {"sub": "ada", "custom:tenant": tenant, "cognito:groups": groups}
-    usual = names | {"iss": ISSUER, "aud": AUDIENCE, "exp": int(time.time()) + 600}
+    usual = names | {"iss": ISSUER, "aud": AUDIENCE, "exp": int(time.time()) + 86_400}
     payload = {name: value for name, value in (usual | claims).items() if value is not None}
     header = {"kid": kid} if kid else {}
     return jwt.encode(payload, key or rsa_key("a"), algorithm, headers=header)
