@@ -22,6 +22,7 @@ from graph.turn import Found, PassageBrief, Step
 
 _LEVELS: tuple[Level, ...] = ("none", "unsure", "confident")
 _FIRST, _AGAIN = 5, 10  # passages of a query; on a replan also those behind the ones that are known
+_BYTES_PER_TOKEN = 4  # in English and in Chinese
 _LONGEST_LINK = 200  # characters of an earlier step's result that a later query takes along
 
 
@@ -82,7 +83,7 @@ async def _gathered(state: State, findings: Sequence[Finding], steps: Sequence[S
     sources = [*rescored(state["sources"], found), *numbered(fresh, after=after)]
     around = beside(await _around(fresh, deps), sources, state["around"], after=after + len(fresh))
     new = [one.passage for one in fresh] + [one["passage"] for one in around]
-    counts = await deps.retriever.sizes(new)
+    counts = await _sizes(new, deps)
     return Update(
         sizes=state["sizes"] | {passage["passage_id"]: count for passage, count in zip(new, counts, strict=True)},
         sources=sources,
@@ -105,6 +106,13 @@ async def _around(fresh: Sequence[FoundPassage], deps: Deps) -> list[Passage]:
         return await deps.retriever.around([one.passage for one in fresh[:_FIRST]], deps.access)
     except IndexUnavailable:
         return []  # what was found is there
+
+
+async def _sizes(passages: Sequence[Passage], deps: Deps) -> list[int]:
+    """Tokens of each passage; about as many where no model's window has to hold them."""
+    if deps.reasoner.extractive:
+        return [len(passage["text"].encode("utf-8", "replace")) // _BYTES_PER_TOKEN for passage in passages]
+    return await deps.retriever.sizes(passages)
 
 
 def _confidence(findings: Sequence[Finding], deps: Deps) -> Level:
