@@ -11,11 +11,10 @@ BIN := .venv/bin
 demo: .venv/.run  ## answer questions from the handbook of an invented company, in a browser
 	$(BIN)/footnote serve --docs functions/local/handbook
 
-test: .venv/.dev  ## all tests, or those that TESTS names
-	$(BIN)/pytest $(TESTS)
+test: .venv/.dev  ## all tests, side by side in two processes; or those that TESTS names
+	$(BIN)/pytest $(or $(TESTS),-n 2 --dist loadfile)
 
-check: lint  ## what CI runs
-	$(BIN)/pytest
+check: lint test  ## what CI runs
 
 lint: .venv/.infra
 	$(BIN)/ruff check .
