@@ -69,7 +69,7 @@ class Sweeper:
         return done if is_ours else None
 
     async def is_abandoned(self, record: TurnRecord, *, watch_s: float) -> bool:
-        """Whether nobody keeps the turn's lease while it is watched; that finds out sooner than waiting for the lease to end."""
+        """Whether nobody keeps the turn's lease while it is watched: sooner known than waiting for its end."""
         return not await self._leases.is_kept(_thread(record), record["turn"]["turn_id"], watch_s=watch_s)
 
     async def _is_abandoned(self, record: TurnRecord, *, is_only_one: bool) -> bool:
