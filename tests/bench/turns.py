@@ -87,7 +87,7 @@ class Timings:
 
 
 async def main() -> None:
-    with tempfile.TemporaryDirectory() as home, _stand_in() as url:
+    with tempfile.TemporaryDirectory() as home, stand_in() as url:
         settings = Settings.read({}, home=Path(home), groq_api_key="stand-in", groq_base_url=url)
         wiring = Wiring(settings)
         await _fill(wiring)
@@ -167,7 +167,7 @@ async def _json(client: AsyncGroq, model: str, messages: prompts.Messages, name:
 
 
 @contextmanager
-def _stand_in() -> Iterator[str]:
+def stand_in() -> Iterator[str]:
     """The stand-in's address."""
     command = [sys.executable, "-m", "tests.standins.groq"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603  # our own module

@@ -63,7 +63,7 @@ async def test_cognitos_access_tokens_have_a_client_in_place_of_an_audience(issu
     ],
 )
 async def test_a_token_that_does_not_hold_now_or_here_proves_nobody(issuer: Issuer, claims: dict[str, Any], why: str) -> None:
-    from_now = {name: in_seconds(value) if isinstance(value, int) else value for name, value in claims.items()}
+    from_now: dict[str, Any] = {name: in_seconds(value) if isinstance(value, int) else value for name, value in claims.items()}
     with pytest.raises(Unauthorized, match=why):
         await caller(issuer, token(**from_now))
 
