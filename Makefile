@@ -12,7 +12,7 @@ demo: .venv/.run  ## answer questions from the handbook of an invented company, 
 	$(BIN)/footnote serve --docs functions/local/handbook
 
 test: .venv/.dev  ## all tests, side by side in two processes; or those that TESTS names
-	$(BIN)/pytest $(or $(TESTS),-n 2 --dist loadfile)
+	$(BIN)/pytest $(or $(TESTS),-n 2 --dist loadfile --no-loadscope-reorder)
 
 check: lint test  ## what CI runs
 
