@@ -12,13 +12,10 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-@cache
-def _loop() -> asyncio.AbstractEventLoop:
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)  # Mangum looks for a current one
-    return loop
+_loop = cache(asyncio.new_event_loop)
 
 
 def run(work: Coroutine[object, object, T]) -> T:
-    """Run to the end in this environment's loop."""
+    """Run to the end in this environment's loop, which is the current one from then on: Mangum looks for that."""
+    asyncio.set_event_loop(_loop())
     return _loop().run_until_complete(work)
