@@ -20,9 +20,9 @@ from graph.reasoner import Source
 from graph.stopwords import content_terms
 from graph.text import Language, language, terms
 
-_EMBEDDED = 5
-"""Statements whose vectors are asked for, while somebody waits for each: 8 find no more on XQuAD (gold in .933 of the answers,
-in English and in Chinese), and .918 instead of .905 on cmrc2018."""
+_EMBEDDED, _EMBEDDED_OF_OTHERS = 4, 3
+"""Statements in the question's language and in others whose vectors are asked for, while somebody waits for each: 8 find no
+more on XQuAD (gold in .93 of the answers, in English and in Chinese), and .918 instead of .900 on cmrc2018."""
 _PRIOR_WITHIN = 0.06
 """How far behind the best prior one may be: a cosine seldom makes up for more, and a third of them fall away."""
 _EMBEDDED_ACROSS_LANGUAGES = 16  # shared words say nothing there, so the choice before is nearly blind
@@ -162,8 +162,7 @@ def _shortlist(found: Sequence[Candidate], spoken: Language, *, blind: bool) -> 
     """The statements worth a vector; some in each language, since priors compare within one only."""
     own = [one for one in found if one.language == spoken][:_EMBEDDED]
     others = [one for one in found if one.language != spoken]
-    most = _EMBEDDED_ACROSS_LANGUAGES if blind else _EMBEDDED - len(own) // 2
-    return [*_near(own), *(others[:most] if blind else _near(others[:most]))]
+    return [*_near(own), *(others[:_EMBEDDED_ACROSS_LANGUAGES] if blind else _near(others[:_EMBEDDED_OF_OTHERS]))]
 
 
 def _near(found: Sequence[Candidate]) -> list[Candidate]:
