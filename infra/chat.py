@@ -28,7 +28,8 @@ _ACTIONS = ("ask", "resume", "cancel", "replay", "ping")
 _PUBLIC = ("/health", "/openapi.json", "/docs")
 _LOGGED = ("requestId", "requestTime", "routeKey", "status", "responseLatency", "integration.error", "authorizer.error")
 """Of each request; whose it is, and what it asks, is not logged."""
-_METHODS = [gateway.HttpMethod.GET, gateway.HttpMethod.POST, gateway.HttpMethod.PUT, gateway.HttpMethod.DELETE]
+_METHODS = [method for method in gateway.HttpMethod if method not in (gateway.HttpMethod.ANY, gateway.HttpMethod.OPTIONS)]
+"""All but that which browsers ask with before they have a token: the gateway answers it."""
 
 
 class Worker(Construct):

@@ -25,7 +25,8 @@ def emulator(folder: Path) -> Iterator[dict[str, Any]]:
     """
     port = free_port()
     log = folder / "ministack.log"
-    environment = os.environ | {"GATEWAY_PORT": str(port), "BIND_HOST": "127.0.0.1", "LOG_LEVEL": "WARNING"}
+    settings = {"GATEWAY_PORT": str(port), "BIND_HOST": "127.0.0.1", "LOG_LEVEL": "WARNING"}
+    environment = os.environ | settings | {"TMPDIR": str(folder)}  # functions' code is unpacked there
     with log.open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", "ministack"], env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=out
