@@ -120,19 +120,21 @@ async def _index(wiring: Wiring) -> Finding:
     return Finding("ok", f"{where}: made for the embedder and its {embedder.dimensions} dimensions")
 
 
-async def _models(wiring: Wiring) -> Finding:
+async def _models(wiring: Wiring) -> Finding:  # noqa: PLR0911  # one for each thing that may be wrong
     from graph.adapters.groq import GroqReasoner
 
     settings, reasoner = wiring.settings, wiring.reasoner
     if not isinstance(reasoner, GroqReasoner):
         return Finding("note", "no Groq key: answers are sentences of the documents", "set GROQ_API_KEY")
+    where = f"the secret {settings.groq_secret}" if settings.groq_api_key is None else "GROQ_API_KEY"
     absent: list[str] = []
     for model in dict.fromkeys((settings.model_strong, settings.model_fast, *settings.model_fallbacks)):
         match await reasoner.probe(model):
             case None:
                 continue
+            case "no_key":
+                return Finding("note", "no Groq key: answers are sentences of the documents", f"put one into {where}")
             case "wrong_key":
-                where = f"the secret {settings.groq_secret}" if settings.groq_api_key is None else "GROQ_API_KEY"
                 return Finding("fails", "Groq refuses the key", f"put one of https://console.groq.com/keys into {where}")
             case "missing":
                 absent.append(model)

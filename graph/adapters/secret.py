@@ -28,7 +28,8 @@ class Secret:
             Unavailable: Secrets Manager does not give it, and never has.
         """
         try:
-            text = await asyncio.to_thread(get_secret, self._name, max_age=self._max_age_s)
+            max_age_s = self._max_age_s if self._known else 0  # a first key is used at once
+            text = await asyncio.to_thread(get_secret, self._name, max_age=max_age_s)
         except GetParameterError as error:
             if any(sign in str(error) for sign in _NO_VALUE):
                 return ""

@@ -47,6 +47,7 @@ def nothing_note(state: State, deps: Deps, outcome: Outcome) -> str | None:
 def extractive_because(budget: Budget) -> Key | None:
     """Why sentences of the documents stand in for a model's answer."""
     reasons: dict[str, Key] = {
+        "extractive:no_key": "extractive",
         "extractive:wrong_key": "extractive_wrong_key",
         "extractive:rate_limited": "extractive_rate_limited",
         "extractive:calls": "extractive_calls",

@@ -224,13 +224,17 @@ async def test_a_rotated_key_is_used_without_a_new_start(deployed: Cloud, tmp_pa
     assert deployed.gateway.tasks == []
 
 
-async def test_a_secret_without_a_value_leaves_answers_to_rules_that_say_so(deployed: Cloud, tmp_path: Path) -> None:
-    boto.client("secretsmanager").create_secret(Name="empty")
+async def test_without_a_value_in_the_secret_rules_answer_until_there_is_one(deployed: Cloud, tmp_path: Path) -> None:
+    manager = boto.client("secretsmanager")
+    manager.create_secret(Name="empty")
     with StandIn() as groq:
         settings = Settings.read({}, home=tmp_path, groq_secret="empty", groq_base_url=groq.url)
         reasoner, spent = GroqReasoner(settings, ScriptedReasoner(extractive=True), key=Secret("empty")), _budget()
         await reasoner.plan(PlanTask(question="Why?", tools=SPECS), spent)
-        assert (groq.keys, spent.fallbacks) == ([], ["rule:plan:wrong_key"])
+        assert (groq.keys, spent.made, spent.fallbacks) == ([], [], ["rule:plan:no_key"])
+        manager.put_secret_value(SecretId="empty", SecretString="first")
+        await reasoner.plan(PlanTask(question="Why?", tools=SPECS), spent)
+        assert groq.keys == ["first"]
         await reasoner.close()
     assert deployed.gateway.tasks == []
 

@@ -8,7 +8,8 @@ import groq
 import httpx
 
 Kind = Literal[
-    "wrong_key", "missing", "too_large", "rate_limited", "overloaded", "empty", "timeout", "broken", "bad_json", "invalid"
+    "no_key", "wrong_key", "missing", "too_large", "rate_limited", "overloaded", "empty", "timeout", "broken", "bad_json",
+    "invalid",
 ]  # fmt: skip
 
 _DEFAULT_WAIT_S = 2.0

@@ -11,7 +11,7 @@ from graph.reasoner import Budget
 from graph.turn import Waiting
 
 T = TypeVar("T")
-Reason = Literal["wrong_key", "rate_limited", "calls", "unavailable"]
+Reason = Literal["no_key", "wrong_key", "rate_limited", "calls", "unavailable"]
 
 _MOST_WAITS = 2  # for one model in one request
 _FAILED_FOR_THE_TURN = ("overloaded", "empty", "too_large", "rate_limited")
@@ -51,6 +51,8 @@ class Lineup:
             except Failure as failure:
                 if failure.kind in ("bad_json", "invalid"):
                     raise
+                if failure.kind == "no_key":
+                    raise NoModel("no_key") from None
                 reason = "rate_limited" if failure.kind == "rate_limited" else reason
                 self._remember(model, failure, budget)
                 continue

@@ -76,8 +76,8 @@ class Requests:
         Raises:
             Failure: there is none.
         """
+        client = await self._client()
         async with self._booked(model, request, budget) as booking:
-            client = await self._client()
             limit_s = min(self._patience.first_token + self._patience.between_tokens, _left_s(budget))
             async with asyncio.timeout(limit_s):
                 completion = await client.chat.completions.create(
@@ -96,8 +96,8 @@ class Requests:
         Raises:
             Failure: before or between pieces.
         """
+        client = await self._client()
         async with self._booked(model, request, budget) as booking:
-            client = await self._client()
             async with asyncio.timeout(min(self._patience.first_token, _left_s(budget))):
                 chunks = await client.chat.completions.create(
                     model=model, stream=True, **_arguments(model, request, temperature)
@@ -189,7 +189,7 @@ class Requests:
         except Unavailable as error:
             raise Failure("overloaded") from error
         if not present:
-            raise Failure("wrong_key")
+            raise Failure("no_key")
         return present
 
     def _new_client(self) -> AsyncGroq:
