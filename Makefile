@@ -6,13 +6,19 @@ export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := true
 BIN := .venv/bin
 
-.PHONY: demo test check lint format bench lock clean
+.PHONY: demo test e2e acceptance check lint format lock clean
 
 demo: .venv/.run  ## answer questions from the handbook of an invented company, in a browser
 	$(BIN)/footnote serve --docs functions/local/handbook
 
 test: .venv/.dev  ## all tests, side by side in two processes; or those that TESTS names
 	$(BIN)/pytest $(or $(TESTS),-n 2 --dist loadfile --no-loadscope-reorder)
+
+e2e: .venv/.infra infra/node_modules/.package-lock.json  ## deploy to a local AWS, and use what is deployed
+	$(BIN)/pytest tests/e2e/test_deployed.py
+
+acceptance: .venv/.dev  ## what must hold of any running Footnote: URL=…, and in AWS SOCKET=… and FOOTNOTE_TOKEN
+	$(BIN)/python -m tests.e2e.acceptance '$(URL)' $(if $(SOCKET),--socket-url '$(SOCKET)')
 
 check: lint test  ## what CI runs
 
@@ -48,6 +54,9 @@ clean:
 .venv/.infra: requirements-infra.lock .venv/.dev
 	$(UV) pip install -q --require-hashes -r requirements-infra.lock
 	touch $@
+
+infra/node_modules/.package-lock.json: infra/package-lock.json
+	cd infra && npm ci
 
 .venv/.dev: requirements-dev.lock pyproject.toml | .venv/bin/python
 	$(UV) pip install -q --require-hashes -r requirements-dev.lock

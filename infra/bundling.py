@@ -35,7 +35,8 @@ _SERVICES = ("apigatewaymanagementapi", "bedrock-runtime", "dynamodb", "lambda",
 """Those that the functions call: botocore describes 400 more, in 20 MB."""
 _LEFT_OUT = (
     "bin", "*.dist-info/RECORD", "*.dist-info/sboms", "**/tests", "**/*.pyi", "**/*.h", "**/*.pxd",
-    "boto3/examples", "numpy/f2py", "numpy/distutils", "onnxruntime/capi/libonnxruntime.so*",
+    "aws_lambda_powertools/event_handler", "boto3/examples", "langsmith/cli", "numpy/f2py", "numpy/_core/_simd*",
+    "numpy/_core/*_tests*", "onnxruntime/capi/libonnxruntime.so*",
     "onnxruntime/datasets", "onnxruntime/quantization", "onnxruntime/tools", "onnxruntime/transformers",
 )  # fmt: skip
 _WEIGHTS = "e5-small-q4.bin"

@@ -59,6 +59,8 @@ class Addresses:
     socket: str = "wss://{api}.execute-api.{region}.{suffix}/{stage}"
     callback: str = "https://{api}.execute-api.{region}.{suffix}/{stage}"
     keys: str = "https://cognito-idp.{region}.{suffix}/{pool}/.well-known/jwks.json"
+    traces: str | None = "https://xray.{region}.{suffix}"
+    """Who takes spans by OTLP/HTTP."""
 
 
 EMULATED = Addresses(
@@ -66,6 +68,7 @@ EMULATED = Addresses(
     socket="ws://{emulator}/_aws/execute-api/{api}/{stage}",
     callback="http://{emulator}/_aws/execute-api/{api}/{stage}",
     keys="http://{emulator}/{pool}/.well-known/jwks.json",
+    traces=None,
 )
 """In an emulator, whose host and port the context value ``emulator`` says."""
 

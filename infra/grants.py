@@ -70,12 +70,6 @@ def allow_embedding(functions: Iterable[Function], embedder: Embedder) -> None:
             _allow(function, ["bedrock:InvokeModel"], [arn])
 
 
-def allow_spans(functions: Iterable[Function]) -> None:
-    """Send spans by OTLP."""
-    for function in functions:
-        _allow(function, ["xray:PutTraceSegments"], ["*"])
-
-
 def _allow(function: Function, actions: Iterable[str], resources: list[str], **more: object) -> None:
     statement = iam.PolicyStatement(actions=list(actions), resources=resources, **more)  # type: ignore[arg-type]
     function.function.add_to_role_policy(statement)

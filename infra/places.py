@@ -31,5 +31,10 @@ class Places:
         """Of a user pool's JWKS."""
         return self._fill(self._addresses.keys, pool=pool)
 
+    def tracing(self) -> dict[str, str]:
+        """Variables of functions that send spans."""
+        where = self._addresses.traces
+        return {"OTEL_EXPORTER_OTLP_ENDPOINT": self._fill(where)} if where else {}
+
     def _fill(self, pattern: str, **names: str) -> str:
         return pattern.format(stage=STAGE, region=Aws.REGION, suffix=Aws.URL_SUFFIX, emulator=self._emulator, **names)

@@ -34,6 +34,7 @@ class Footnote(Stack):
 
         table = {"FOOTNOTE_TABLE": self.storage.table.table_name}
         stores = table | {"FOOTNOTE_BUCKET": self.storage.bucket.bucket_name} | self.search.variables
+        traced = places.tracing()
         replies = {"FOOTNOTE_CALLBACK_URL": self.socket.callback}
         answers = {
             "FOOTNOTE_CHECKPOINTS_TABLE": self.storage.checkpoints.table_name,
@@ -41,8 +42,10 @@ class Footnote(Stack):
             **self._groq_address(),
         }
 
-        self.ingestion = Ingestion(self, "Ingestion", environment=environment, bucket=self.storage.bucket, variables=stores)
-        self.worker = Worker(self, "Worker", environment=environment, variables=stores | replies | answers)
+        self.ingestion = Ingestion(
+            self, "Ingestion", environment=environment, bucket=self.storage.bucket, variables=stores | traced
+        )
+        self.worker = Worker(self, "Worker", environment=environment, variables=stores | replies | answers | traced)
         worker = {"FOOTNOTE_WORKER": self.worker.function.entry.function_arn}
         self.http = HttpDoor(
             self, "Http", environment=environment, places=places, issuer=self.issuer, variables=stores | worker
