@@ -6,7 +6,7 @@ export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := true
 BIN := .venv/bin
 
-.PHONY: demo test e2e acceptance check lint format lock clean
+.PHONY: demo test cdk e2e acceptance check lint format lock clean
 
 demo: .venv/.run  ## answer questions from the handbook of an invented company, in a browser
 	$(BIN)/footnote serve --docs functions/local/handbook
@@ -14,7 +14,9 @@ demo: .venv/.run  ## answer questions from the handbook of an invented company, 
 test: .venv/.dev  ## all tests, side by side in two processes; or those that TESTS names
 	$(BIN)/pytest $(or $(TESTS),-n 2 --dist loadfile --no-loadscope-reorder)
 
-e2e: .venv/.infra infra/node_modules/.package-lock.json  ## deploy to a local AWS, and use what is deployed
+cdk: .venv/.infra infra/node_modules/.package-lock.json  ## bring the CDK and its command, to deploy with
+
+e2e: cdk  ## deploy to a local AWS, and use what is deployed
 	$(BIN)/pytest tests/e2e/test_deployed.py
 
 acceptance: .venv/.dev  ## what must hold of any running Footnote: URL=…, and in AWS SOCKET=… and FOOTNOTE_TOKEN
