@@ -122,7 +122,8 @@ class Patient:
 async def _socket_beside(patient: Patient, address: str, headers: Mapping[str, str]) -> Finding:
     ticket = await patient.ticket()
     finding = await _websocket(f"{address}?ticket={ticket}" if ticket else address, {} if ticket else headers)
-    if finding.state == "fails" and "404" in finding.detail:
+    refusals = ("401", "403", "404") if ticket else ("404",)  # a gateway asks for a token first, whatever the path
+    if finding.state == "fails" and finding.detail.endswith(refusals):
         return Finding("note", "it is not at /ws, as in AWS", "give its own address: --url wss://…")
     return finding
 

@@ -4,6 +4,8 @@ The tests follow each other as the life of an environment does: without a key, t
 """
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from uuid import uuid4
@@ -11,12 +13,14 @@ from uuid import uuid4
 import httpx
 import pytest
 from websockets.exceptions import InvalidStatus
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import ClientConnection
+from websockets.sync.client import connect as open_socket
 
 from tests.e2e.acceptance import CHECKS
 from tests.e2e.client import Client, Json
 from tests.e2e.footnotes import assert_footnotes_hold
 from tests.e2e.library import Library, borrowed
+from tests.server import FOOTNOTE, environment
 from tests.standins.deployment import Deployment, deployed
 from tests.standins.opensearch_program import Missing
 
@@ -54,6 +58,11 @@ def library(client: Client) -> Iterator[Library]:
         yield library
 
 
+def connect(address: str, headers: dict[str, str] | None = None) -> ClientConnection:
+    """An open WebSocket; the function that lets it in may have to start first."""
+    return open_socket(address, additional_headers=headers, proxy=None, open_timeout=90)
+
+
 def until(holds: Callable[[], bool], seconds: float = 120) -> None:
     """Wait until something holds."""
     over = time.monotonic() + seconds
@@ -86,6 +95,15 @@ def first_token(socket: ClientConnection, question: str, **body: str) -> Json:
     return token
 
 
+def footnote(deployment: Deployment, *arguments: str) -> str:
+    """What a command prints that must succeed."""
+    command = [sys.executable, *FOOTNOTE, *arguments]
+    env = environment({"FOOTNOTE_TOKEN": deployment.token("ada", "acme")})
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603  # ours
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def outcome(events: list[Json]) -> tuple[str, str]:
     """How a turn ended, and its error."""
     turn = events[-1]["turn"]
@@ -99,17 +117,17 @@ def test_a_second_deploy_changes_nothing(deployment: Deployment) -> None:
 def test_nobody_gets_in_without_a_token_or_a_ticket(deployment: Deployment, client: Client) -> None:
     for headers in ({}, {"Authorization": "Bearer x.y.z"}):
         assert httpx.get(f"{client.http.base_url}/threads", headers=headers, trust_env=False).status_code in (401, 403)
-        with pytest.raises(InvalidStatus), connect(deployment.outputs["SocketUrl"], additional_headers=headers, proxy=None):
+        with pytest.raises(InvalidStatus), connect(deployment.outputs["SocketUrl"], headers):
             pass  # the emulator answers 500 where API Gateway says 401
 
 
 def test_a_ticket_opens_one_socket(deployment: Deployment, client: Client) -> None:
     ticket = client.json("POST", "/tickets", status=201)["ticket"]
     address = f"{deployment.outputs['SocketUrl']}?ticket={ticket}"
-    with connect(address, proxy=None) as socket:
+    with connect(address) as socket:
         socket.send(json.dumps({"action": "ping"}))
         assert json.loads(socket.recv(timeout=30))["type"] == "pong"
-    with pytest.raises(InvalidStatus), connect(address, proxy=None):
+    with pytest.raises(InvalidStatus), connect(address):
         pass
 
 
@@ -131,6 +149,14 @@ def test_files_put_into_the_bucket_become_readable(client: Client) -> None:
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_footnote(check: Callable[[Client, Library], None], client: Client, library: Library) -> None:
     check(client, library)
+
+
+def test_the_commands_reach_it(deployment: Deployment, library: Library) -> None:
+    http, socket = deployment.outputs["Url"], deployment.outputs["SocketUrl"]
+    asked = footnote(deployment, "ask", f"How much is a single ticket of the {library.name} ferry?", "--json", "--url", socket)
+    assert "6.35" in json.loads(asked)["answer"]
+    for url in (http, socket):
+        assert footnote(deployment, "doctor", "--url", url)
 
 
 def test_another_tenant_sees_nothing(deployment: Deployment, client: Client, library: Library) -> None:
