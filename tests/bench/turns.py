@@ -117,18 +117,18 @@ async def _agent_turn(agent: Agent, question: str, thread: str) -> Timing:
     total = (time.perf_counter() - began) * 1000
     calls = sum(usage["calls"] for usage in finished.usage_by_node.values())
     calling = [span for span in finished.spans if span["name"].startswith("chat ")]
-    model = _covered((span["start_ms"], _model_ms(span)) for span in calling)
-    called = _covered((span["start_ms"], span["duration_ms"]) for span in calling)
+    model = covered((span["start_ms"], model_ms(span)) for span in calling)
+    called = covered((span["start_ms"], span["duration_ms"]) for span in calling)
     return Timing(first or total, total, total - model, total - called, calls, finished.outcome)
 
 
-def _model_ms(span: TraceSpan) -> float:
+def model_ms(span: TraceSpan) -> float:
     """What the stand-in takes for a call."""
     tokens = int(str(span["attributes"]["gen_ai.usage.output_tokens"]))
     return (FIRST_TOKEN_S + tokens * TOKEN_S) * 1000
 
 
-def _covered(spans: Iterable[tuple[float, float]]) -> float:
+def covered(spans: Iterable[tuple[float, float]]) -> float:
     """Milliseconds in which at least one of the spans (start, duration) ran."""
     total, until = 0.0, 0.0
     for start, duration in sorted(spans):
