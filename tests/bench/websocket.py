@@ -61,10 +61,9 @@ def measure(client: Client, rounds: int) -> None:
                     first.append(to_first)
                     path.append(critical_path(client.json("GET", f"/turns/{turn_id}/trace")["spans"]))
     print(f"ask to accepted: p50 {statistics.median(accepted):.0f} ms")
-    print(
-        f"ask to first token: p50 {statistics.median(first):.0f} ms; the stand-in's own part p50 {statistics.median(path):.0f} ms"
-    )
-    print(f"the rest: p50 {statistics.median(a - b for a, b in zip(first, path, strict=True)):.0f} ms")
+    rest = [one - other for one, other in zip(first, path, strict=True)]
+    print(f"ask to first token: p50 {statistics.median(first):.0f} ms; the stand-in's part {statistics.median(path):.0f} ms")
+    print(f"the rest: p50 {statistics.median(rest):.0f} ms")
 
 
 def main() -> None:
